@@ -1,0 +1,4 @@
+import { adapters } from './harnesses.js';
+import { describeRegistry } from './registry-conformance.js';
+
+describeRegistry(adapters.server);
