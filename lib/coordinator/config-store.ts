@@ -1,0 +1,124 @@
+import { BehaviorSubject, filter, type Observable, type Subscription } from 'rxjs';
+import type { Environment } from '../registry/environment.js';
+import type { NodeSnapshot, OperationOptions, Registry } from '../registry/registry.js';
+import { registryErrorCode } from '../registry/registry.errors.js';
+import { SureWrites } from '../registry/sure-writes.js';
+import { ConfigMismatchError } from './coordinator.errors.js';
+import type { CoordinatorOptions } from './coordinator.types.js';
+import { decodeConfig, encodeConfig, type GroupConfig } from './group-config.js';
+
+const DEFAULT_STRATEGY = 'sticky';
+
+/** The group's shared configuration: written from our options if absent, then followed. */
+export class ConfigStore {
+  readonly #config = new BehaviorSubject<GroupConfig | undefined>(undefined);
+  #subscription: Subscription | undefined;
+
+  constructor(
+    private readonly registry: Registry,
+    private readonly environment: Environment,
+    private readonly path: string,
+    private readonly options: CoordinatorOptions,
+  ) {}
+
+  get config(): GroupConfig | undefined {
+    return this.#config.value;
+  }
+
+  get config$(): Observable<GroupConfig> {
+    return this.#config.pipe(filter((config) => config !== undefined));
+  }
+
+  /** Makes sure that there is a configuration, compares it with ours, and follows it from now on. */
+  async open(isFirstTime: boolean, options: OperationOptions): Promise<void> {
+    const node = await this.#readOrCreate(options);
+    this.#learn(node);
+    if (isFirstTime) await this.#compare(node, options);
+    this.#subscription = this.registry.watch(this.path).subscribe({
+      next: (changed) => this.#learn(changed),
+      error: (error: unknown) => this.#report(error),
+    });
+  }
+
+  close(): void {
+    this.#subscription?.unsubscribe();
+  }
+
+  async #readOrCreate(options: OperationOptions): Promise<NodeSnapshot> {
+    for (;;) {
+      try {
+        return await this.registry.get(this.path, options);
+      } catch (error) {
+        if (registryErrorCode(error) !== 'NO_NODE') throw error;
+      }
+      const { total, strategy = DEFAULT_STRATEGY } = this.options;
+      const data = encodeConfig({ total, strategy });
+      await new SureWrites(this.registry, this.environment)
+        .create(this.path, data, { ...options, parents: true })
+        .catch((error: unknown) => {
+          if (registryErrorCode(error) !== 'NODE_EXISTS') throw error;
+        });
+    }
+  }
+
+  /** A document that cannot be used is reported and ignored; the last good one stands. */
+  #learn(node: NodeSnapshot | undefined): void {
+    if (!node) return;
+    try {
+      const config = decodeConfig(node.data);
+      if (JSON.stringify(config) !== JSON.stringify(this.config)) this.#config.next(config);
+    } catch (error) {
+      this.#report(error);
+    }
+  }
+
+  #report(error: unknown): void {
+    const standing = this.config ? '; the last good one stands' : '';
+    this.environment.log.error(
+      `The configuration in ${this.path} cannot be used: ${(error as Error).message}${standing}`,
+    );
+  }
+
+  /** Only what was said explicitly is compared, once in a process, never on a reconnect. */
+  async #compare(node: NodeSnapshot, options: OperationOptions): Promise<void> {
+    const shared = this.config;
+    const { total, strategy, onConfigMismatch } = this.options;
+    const wanted: Partial<GroupConfig> = { total, ...(strategy === undefined ? {} : { strategy }) };
+    const differences = Object.entries(wanted).filter(
+      ([key, value]) => shared?.[key as keyof GroupConfig] !== value,
+    );
+    if (differences.length === 0) return;
+    const said = differences
+      .map(([key, value]) => {
+        const theirs = JSON.stringify(shared?.[key as keyof GroupConfig]);
+        return `${key} is ${theirs} in the group and ${JSON.stringify(value)} in the options`;
+      })
+      .join(', ');
+    if (onConfigMismatch === 'fail') {
+      throw new ConfigMismatchError(
+        `The shared configuration ${this.path} differs from this instance's options: ${said}. ` +
+          "Change the options, or set onConfigMismatch to 'keep' or 'overwrite'",
+      );
+    }
+    if (onConfigMismatch === 'keep') {
+      this.environment.log.warn(
+        `The shared configuration is kept: ${said}. Set onConfigMismatch: 'overwrite' to change it`,
+      );
+      return;
+    }
+    const data = encodeConfig({ strategy: DEFAULT_STRATEGY, ...shared, ...wanted } as GroupConfig);
+    try {
+      await this.registry.set(this.path, data, node.stat.version, options);
+      this.environment.log.log(`The shared configuration was overwritten: ${said}`);
+    } catch (error) {
+      if (registryErrorCode(error) !== 'BAD_VERSION') throw error;
+      await this.#compareAgain(options);
+    }
+  }
+
+  async #compareAgain(options: OperationOptions): Promise<void> {
+    const node = await this.registry.get(this.path, options);
+    this.#learn(node);
+    await this.#compare(node, options);
+  }
+}

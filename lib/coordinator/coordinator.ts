@@ -1,0 +1,361 @@
+import {
+  BehaviorSubject,
+  distinctUntilChanged,
+  filter,
+  firstValueFrom,
+  map,
+  type Observable,
+  race,
+  type Subscription,
+  take,
+} from 'rxjs';
+import type {
+  Shard,
+  ShardAssignment,
+  ShardingStatus,
+  ShardOwner,
+} from '../interfaces/sharding-values.interface.js';
+import type { Environment, Timer } from '../registry/environment.js';
+import { ANY_VERSION, type Registry, type Session } from '../registry/registry.js';
+import { registryErrorCode } from '../registry/registry.errors.js';
+import { AssignmentStream } from './assignment-stream.js';
+import { aborted$, after, endsWithin } from './async.js';
+import { ConfigStore } from './config-store.js';
+import {
+  ConfigMismatchError,
+  DuplicateInstanceError,
+  ShardingClosedError,
+  ShardingTimeoutError,
+} from './coordinator.errors.js';
+import type { CoordinatorHooks, CoordinatorOptions } from './coordinator.types.js';
+import { Keyspace } from './keyspace.js';
+import { Leadership } from './leadership.js';
+import { Participation, type ProcessParts } from './participation.js';
+import { RebalanceHooks } from './rebalance-hooks.js';
+import { Shards } from './shards.js';
+
+/** What is left for the last writes when draining has taken all of its time. */
+const FAREWELL = 2_000;
+/** Between attempts to take part after an unexpected failure. */
+const RETRY_DELAY = 1_000;
+
+/**
+ * One instance of a group: takes part in every session that the registry makes, one registration after
+ * the other, and answers what is held now. Everything protocol is in the parts; this is their frame.
+ */
+export class Coordinator {
+  readonly #parts: ProcessParts;
+  readonly #status = new BehaviorSubject<ShardingStatus>('connecting');
+  #participation: Participation | undefined;
+  #sessions: Subscription | undefined;
+  #started: Promise<void> | undefined;
+  #isConfigured = false;
+  #isDrained = false;
+  #isClosed = false;
+  #stopped: Promise<void> | undefined;
+  #retry: Timer | undefined;
+  #wasTimed = true;
+  #highestEpoch = 0;
+  /** Why the first attempt to take part failed for good. */
+  readonly #failure = new BehaviorSubject<Error | undefined>(undefined);
+  readonly #configured = new BehaviorSubject(false);
+
+  constructor(
+    registry: Registry,
+    options: CoordinatorOptions,
+    hooks: CoordinatorHooks,
+    environment: Environment,
+  ) {
+    const keyspace = new Keyspace(options.namespace);
+    const shards = new Shards(environment, hooks, options.drainTimeout);
+    this.#parts = {
+      registry,
+      environment,
+      options,
+      keyspace,
+      config: new ConfigStore(registry, environment, keyspace.config, options),
+      shards,
+      assignment: new AssignmentStream(shards),
+      rebalances: new RebalanceHooks(environment, hooks, options.drainTimeout),
+      leadership: new Leadership(environment, hooks, options.drainTimeout),
+    };
+  }
+
+  get instanceId(): string {
+    return this.#parts.options.instance.id;
+  }
+
+  // What is held now. Each of these looks at the lease's deadline when it is asked.
+
+  owns(item: number): boolean {
+    return this.#parts.shards.get(item)?.valid ?? false;
+  }
+
+  get items(): readonly number[] {
+    return this.#isLeaseValid ? this.#parts.assignment.current.items : [];
+  }
+
+  token(item: number): bigint | undefined {
+    return this.shard(item)?.token;
+  }
+
+  shard(item: number): Shard | undefined {
+    const holding = this.#parts.shards.get(item);
+    return holding?.valid ? holding : undefined;
+  }
+
+  /** 0 until the first plan. */
+  get total(): number {
+    return this.#participation?.plan?.total ?? this.#parts.assignment.current.total;
+  }
+
+  ownerOf(item: number): ShardOwner | undefined {
+    const plan = this.#participation?.plan;
+    const owner = plan?.members[plan.owners[item] ?? -1];
+    if (!owner) return undefined;
+    const { id, address } = owner;
+    return { instanceId: id, ...(address === undefined ? {} : { address }) };
+  }
+
+  get assignment(): ShardAssignment {
+    return this.#parts.assignment.current;
+  }
+
+  get assignment$(): Observable<ShardAssignment> {
+    return this.#parts.assignment.changes$;
+  }
+
+  get isLeader(): boolean {
+    return this.#parts.leadership.isLeader;
+  }
+
+  get leadership$(): Observable<boolean> {
+    return this.#parts.leadership.changes$;
+  }
+
+  get leaderId(): string | undefined {
+    const office = this.#participation?.plan?.office;
+    return office && office.lease > 0 ? office.id : undefined;
+  }
+
+  get status(): ShardingStatus {
+    if (this.#isClosed) return 'closed';
+    const participation = this.#participation;
+    if (!participation) return 'connecting';
+    if (participation.lease.hasLapsed) return 'lapsed';
+    if (this.#parts.registry.session.state !== 'connected') return 'suspended';
+    if (this.#isDrained) return 'drained';
+    return participation.isReady ? 'ready' : 'connecting';
+  }
+
+  get status$(): Observable<ShardingStatus> {
+    return this.#status.pipe(distinctUntilChanged());
+  }
+
+  // What can be asked for
+
+  /**
+   * Connects and takes part. With `startup.wait` it resolves when ready; without it, when the store was
+   * reached, or with a warning when it was not: then everything follows once it can be.
+   */
+  start(): Promise<void> {
+    if (this.#isClosed) return Promise.reject(new ShardingClosedError());
+    this.#started ??= this.#start();
+    return this.#started;
+  }
+
+  async whenReady(options: { timeout?: number; signal?: AbortSignal } = {}): Promise<void> {
+    const { timeout, signal } = options;
+    const { clock } = this.#parts.environment;
+    const outcomes: Observable<Error | undefined>[] = [
+      this.#status.pipe(
+        filter((status) => status === 'ready' || status === 'closed'),
+        map((status) => (status === 'closed' ? new ShardingClosedError() : undefined)),
+      ),
+      this.#failure.pipe(filter((failure) => failure !== undefined)),
+    ];
+    if (timeout !== undefined) {
+      const late = new ShardingTimeoutError(
+        `Not ready within ${timeout} ms: the status is '${this.status}'`,
+      );
+      outcomes.push(after(clock, timeout).pipe(map(() => late)));
+    }
+    if (signal) {
+      outcomes.push(aborted$(signal).pipe(map(() => new ShardingTimeoutError('Aborted'))));
+    }
+    const problem = await firstValueFrom(race(outcomes).pipe(take(1)), {
+      defaultValue: new ShardingClosedError(),
+    });
+    if (problem) throw problem;
+  }
+
+  /** Gives everything up in good order and stays alive, until `resume`. */
+  async drain(): Promise<void> {
+    if (this.#isClosed) throw new ShardingClosedError();
+    this.#isDrained = true;
+    const participation = this.#participation;
+    await participation?.drain();
+    // Asked to go on while it was still draining: the last word counts.
+    if (!this.#isDrained) await participation?.resume();
+    this.#updateStatus();
+  }
+
+  async resume(): Promise<void> {
+    if (this.#isClosed) throw new ShardingClosedError();
+    this.#isDrained = false;
+    await this.#participation?.resume();
+    this.#updateStatus();
+  }
+
+  /** Asks the leader for a reshard; resolves when the request is stored. */
+  async reshard(): Promise<void> {
+    const { registry, keyspace } = this.#parts;
+    try {
+      await registry.create(keyspace.necessary, Buffer.alloc(0), { parents: true });
+    } catch (error) {
+      if (registryErrorCode(error) !== 'NODE_EXISTS') throw error;
+      // Changing it makes the leader's deletion of the old request fail, so that ours is seen.
+      await registry.set(keyspace.necessary, Buffer.alloc(0), ANY_VERSION).catch(() => {});
+    }
+  }
+
+  /** Leaves in good order, within the drainTimeout. The registry stays open: it is its owner's. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #start(): Promise<void> {
+    const { registry, options, environment } = this.#parts;
+    this.#sessions = registry.session$.subscribe((session) => this.#regard(session));
+    try {
+      await registry.connect();
+      await this.#untilConfigured();
+      if (options.startup.wait) await this.whenReady({ timeout: options.startup.timeout });
+    } catch (error) {
+      if (!options.startup.wait && registryErrorCode(error) === 'UNREACHABLE') {
+        const { message } = error as Error;
+        environment.log.warn(`${message}. The application starts; its shards come later`);
+        return;
+      }
+      await this.stop();
+      throw error;
+    }
+  }
+
+  async #untilConfigured(): Promise<void> {
+    const failure = await firstValueFrom(
+      race(
+        this.#configured.pipe(
+          filter(Boolean),
+          map(() => undefined),
+        ),
+        this.#failure.pipe(filter((error) => error !== undefined)),
+      ),
+    );
+    if (failure) throw failure;
+  }
+
+  async #stop(): Promise<void> {
+    const { environment, options, config, assignment, leadership } = this.#parts;
+    this.#sessions?.unsubscribe();
+    this.#retry?.cancel();
+    const participation = this.#participation;
+    if (participation) {
+      const bound = options.drainTimeout + FAREWELL;
+      const left = participation.leave().catch((error: unknown) => {
+        environment.log.warn(`Leaving was not completed: ${(error as Error).message}`);
+      });
+      await endsWithin(environment.clock, left, bound);
+      await participation.end('shutdown');
+    }
+    config.close();
+    this.#isClosed = true;
+    this.#updateStatus();
+    assignment.complete();
+    leadership.complete();
+    this.#status.complete();
+  }
+
+  get #isLeaseValid(): boolean {
+    return this.#participation?.lease.isValid ?? false;
+  }
+
+  /** Follows the registry's sessions: a new one means a new registration. */
+  #regard(session: Session): void {
+    if (session.timed && !this.#wasTimed) this.#participation?.lease.startTiming();
+    this.#wasTimed = session.timed;
+    const { id } = session;
+    if (session.state === 'connected' && id !== undefined) {
+      if (this.#participation?.session !== id) this.#takePart({ ...session, id });
+    } else if (session.state === 'lost' || session.state === 'closed') {
+      this.#endParticipation('lease-lost');
+    }
+    this.#updateStatus();
+  }
+
+  #takePart(session: Session & { readonly id: string }): void {
+    this.#endParticipation('lease-lost');
+    const known = { isDrained: this.#isDrained, highestEpoch: this.#highestEpoch };
+    const participation = new Participation(this.#parts, session, known, {
+      changed: () => this.#changed(),
+      evicted: () => {
+        this.#endParticipation('evicted');
+        this.#takePart(session);
+      },
+    });
+    this.#participation = participation;
+    this.#join(participation).catch((error: unknown) => this.#joinFailed(session, error));
+  }
+
+  async #join(participation: Participation): Promise<void> {
+    const { config, options } = this.#parts;
+    const { session } = participation;
+    if (!this.#isConfigured) {
+      await config.open(true, { session });
+      this.#isConfigured = true;
+      this.#configured.next(true);
+    }
+    await participation.run(options.startup.wait ? this.#patience() : Infinity);
+  }
+
+  /** How long to wait for another live session with the same id. */
+  #patience(): number {
+    return 2 * this.#parts.registry.session.timeout + 10_000;
+  }
+
+  #joinFailed(session: Session & { readonly id: string }, error: unknown): void {
+    const code = registryErrorCode(error);
+    if (this.#stopped || code === 'SESSION_LOST' || code === 'CLOSED' || code === 'ABORTED') return;
+    const { environment } = this.#parts;
+    const isFatal =
+      error instanceof DuplicateInstanceError ||
+      error instanceof ConfigMismatchError ||
+      code === 'NO_AUTH' ||
+      code === 'INVALID';
+    if (isFatal && this.#status.value === 'connecting') this.#failure.next(error as Error);
+    environment.log.error(
+      `This instance cannot take part: ${(error as Error).message}`,
+      (error as Error).stack,
+    );
+    this.#retry?.cancel();
+    this.#retry = environment.clock.setTimer(() => {
+      if (this.#parts.registry.session.id === session.id) this.#takePart(session);
+    }, RETRY_DELAY);
+  }
+
+  #endParticipation(reason: 'lease-lost' | 'evicted'): void {
+    const participation = this.#participation;
+    this.#participation = undefined;
+    void participation?.end(reason);
+  }
+
+  #changed(): void {
+    this.#highestEpoch = Math.max(this.#highestEpoch, this.#participation?.plan?.epoch ?? 0);
+    this.#updateStatus();
+  }
+
+  #updateStatus(): void {
+    if (this.#status.value !== this.status) this.#status.next(this.status);
+  }
+}

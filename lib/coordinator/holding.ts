@@ -1,0 +1,39 @@
+import type { ReleaseReason, Shard } from '../interfaces/sharding-values.interface.js';
+import type { Lease } from './lease.js';
+
+/** One holding of one item, from its grant to its acknowledged release. */
+export class Holding implements Shard {
+  readonly token: bigint;
+  readonly parameter: unknown = undefined;
+  readonly #controller = new AbortController();
+  #isOver = false;
+  /** Ends when all that works on the shard has ended; never rejects. */
+  worker: Promise<void> = Promise.resolve();
+
+  constructor(
+    readonly item: number,
+    /** The epoch that granted it: the token as a plain number. */
+    readonly grantedAt: number,
+    readonly total: number,
+    private readonly lease: Lease,
+  ) {
+    this.token = BigInt(grantedAt);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** A worker may still flush while it is being drained, but not beyond the lease. */
+  get valid(): boolean {
+    return !this.#isOver && this.lease.isValid;
+  }
+
+  abort(reason: ReleaseReason): void {
+    this.#controller.abort(reason);
+  }
+
+  end(): void {
+    this.#isOver = true;
+  }
+}

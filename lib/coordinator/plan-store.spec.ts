@@ -1,0 +1,139 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { Recording } from '../../test/conformance/recording.js';
+import { MemoryWorld, type WorldClient } from '../../test/kit/memory-world.js';
+import { planOf } from '../../test/kit/plans.js';
+import { memberIndex, shareOf } from './plan.js';
+import { encodePlan } from './plan-codec.js';
+import { PlanStore } from './plan-store.js';
+
+const PATH = '/group/sharding';
+
+let world: MemoryWorld;
+let client: WorldClient;
+let store: PlanStore;
+
+beforeEach(async () => {
+  world = new MemoryWorld();
+  client = await world.client();
+});
+
+const open = async (): Promise<Recording<{ kind: string }>> => {
+  store = new PlanStore(client.registry, PATH);
+  const seen = new Recording(store.state$);
+  await world.time.settle();
+  return seen;
+};
+
+async function write(epoch: number): Promise<void> {
+  const operator = await world.operator();
+  const data = encodePlan(planOf('a1:2', { epoch }));
+  if (await operator.exists(PATH)) await operator.set(PATH, data, -1);
+  else await operator.create(PATH, data, { parents: true });
+}
+
+describe('PlanStore', () => {
+  it('knows nothing, then that there is none, then each plan', async () => {
+    const seen = await open();
+    await write(5);
+    await world.time.settle();
+    await write(6);
+    await world.time.settle();
+    expect(seen.values.map(({ kind }) => kind)).toEqual(['unknown', 'absent', 'plan', 'plan']);
+    expect(store.plan?.epoch).toBe(6);
+    expect(store.state).toMatchObject({ kind: 'plan', version: 1 });
+  });
+
+  it('tells garbage from a newer format', async () => {
+    await world.put(PATH, 'garbage');
+    await open();
+    expect(store.state).toMatchObject({ kind: 'unreadable', isNewer: false, version: 0 });
+    expect(store.plan).toBeUndefined();
+    const newer = encodePlan(planOf('a1:5'));
+    newer[3] = 9;
+    await (await world.operator()).set(PATH, newer, -1);
+    await world.time.settle();
+    expect(store.state).toMatchObject({ kind: 'unreadable', isNewer: true, version: 1 });
+  });
+
+  it('knows our own write before it is read back, and does not go back', async () => {
+    await write(5);
+    await open();
+    client.registry.link.delay(100);
+    const plan = planOf('a1:5', { epoch: 6 });
+    const stat = await (await world.operator()).set(PATH, encodePlan(plan), 0);
+    store.learn(plan, stat);
+    expect(store.state).toMatchObject({ kind: 'plan', plan, version: 1 });
+    const seen = new Recording(store.state$);
+    await world.time.advance(1_000);
+    expect(seen.values).toHaveLength(1);
+  });
+
+  it('does not go back for an answer that comes late', async () => {
+    await write(5);
+    await open();
+    const operator = await world.operator();
+    const old = planOf('a1:5', { epoch: 6 });
+    const stat = await operator.set(PATH, encodePlan(old), 0);
+    await operator.set(PATH, encodePlan(planOf('a1:5', { epoch: 7 })), 1);
+    await world.time.settle();
+    store.learn(old, stat);
+    expect(store.plan?.epoch).toBe(7);
+  });
+
+  it('finds a plan that was deleted and made again', async () => {
+    await write(5);
+    const seen = await open();
+    await world.remove(PATH);
+    await world.time.settle();
+    await write(3);
+    await world.time.settle();
+    expect(seen.values.map(({ kind }) => kind)).toEqual(['unknown', 'plan', 'absent', 'plan']);
+    expect(store.plan?.epoch).toBe(3);
+  });
+
+  it('can be told to look again', async () => {
+    await write(5);
+    await open();
+    client.registry.notified = () => {};
+    await write(6);
+    await world.time.settle();
+    expect(store.plan?.epoch).toBe(5);
+    await store.refresh({ session: client.session });
+    expect(store.plan?.epoch).toBe(6);
+    await world.remove(PATH);
+    await store.refresh({ session: client.session });
+    expect(store.state.kind).toBe('absent');
+  });
+
+  it('ends with its close', async () => {
+    const seen = await open();
+    store.close();
+    expect(seen.completed).toBe(true);
+    expect(client.registry.viewCount).toBe(0);
+  });
+});
+
+describe('a member’s share of a plan', () => {
+  const plan = planOf('a1:5 b1:6 a1:7!8 - a2:5');
+
+  it('is what it may hold and what is being taken from it', () => {
+    const share = shareOf(plan, 'a1')!;
+    expect([...share.granted]).toEqual([[0, 5]]);
+    expect([...share.revoked]).toEqual([[2, 8]]);
+  });
+
+  it('is that of one registration, not of an id', () => {
+    expect([...shareOf(plan, 'a2')!.granted]).toEqual([[4, 5]]);
+    expect(memberIndex(plan, 'a2')).toBe(1);
+  });
+
+  it('is none for whoever is not named', () => {
+    expect(shareOf(plan, 'a')).toBeUndefined();
+    expect(memberIndex(plan, 'c1')).toBe(-1);
+  });
+
+  it('is nothing for whoever is named and has nothing', () => {
+    const share = shareOf(planOf('a1:5', { members: ['c1'] }), 'c1')!;
+    expect([share.granted.size, share.revoked.size]).toEqual([0, 0]);
+  });
+});

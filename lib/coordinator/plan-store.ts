@@ -1,0 +1,93 @@
+import { BehaviorSubject, type Observable, type Subscription } from 'rxjs';
+import type { NodeSnapshot, NodeStat, OperationOptions, Registry } from '../registry/registry.js';
+import { registryErrorCode } from '../registry/registry.errors.js';
+import type { Plan } from './plan.js';
+import { decodePlan, UnreadablePlanError } from './plan-codec.js';
+
+/** What is known of the plan node. */
+export type PlanState =
+  /** Not read yet. */
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'plan'; readonly plan: Plan; readonly version: number }
+  /** Something else stands there; `isNewer` if it is a plan of a later release. */
+  | {
+      readonly kind: 'unreadable';
+      readonly version: number;
+      readonly isNewer: boolean;
+      readonly reason: string;
+    };
+
+/** Our copy of the plan, from the live view and from our own writes, whichever is newer. */
+export class PlanStore {
+  readonly #state = new BehaviorSubject<PlanState>({ kind: 'unknown' });
+  readonly #subscription: Subscription;
+  #modifiedId = -1n;
+
+  constructor(
+    private readonly registry: Registry,
+    private readonly path: string,
+  ) {
+    this.#subscription = registry.watch(path).subscribe({
+      next: (node) => this.#learnNode(node),
+      error: (error: unknown) => this.#state.error(error),
+    });
+  }
+
+  get state(): PlanState {
+    return this.#state.value;
+  }
+
+  get plan(): Plan | undefined {
+    const state = this.#state.value;
+    return state.kind === 'plan' ? state.plan : undefined;
+  }
+
+  /** The current state first, then every change. */
+  get state$(): Observable<PlanState> {
+    return this.#state.asObservable();
+  }
+
+  /** Our own write was committed. */
+  learn(plan: Plan, stat: NodeStat): void {
+    if (stat.modifiedId <= this.#modifiedId) return;
+    this.#modifiedId = stat.modifiedId;
+    this.#state.next({ kind: 'plan', plan, version: stat.version });
+  }
+
+  /** Reads the node again, for whoever found its copy out of date. */
+  async refresh(options: OperationOptions): Promise<void> {
+    await this.registry.sync(this.path, options);
+    try {
+      this.#learnNode(await this.registry.get(this.path, options));
+    } catch (error) {
+      if (registryErrorCode(error) !== 'NO_NODE') throw error;
+      this.#learnNode(undefined);
+    }
+  }
+
+  close(): void {
+    this.#subscription.unsubscribe();
+    this.#state.complete();
+  }
+
+  #learnNode(node: NodeSnapshot | undefined): void {
+    if (!node) {
+      if (this.state.kind !== 'absent') this.#state.next({ kind: 'absent' });
+      return;
+    }
+    // Reads of one session never go back in time, but one may be overtaken by our own write.
+    if (node.stat.modifiedId <= this.#modifiedId) return;
+    this.#modifiedId = node.stat.modifiedId;
+    this.#state.next(read(node));
+  }
+}
+
+function read({ data, stat: { version } }: NodeSnapshot): PlanState {
+  try {
+    return { kind: 'plan', plan: decodePlan(data), version };
+  } catch (error) {
+    if (!(error instanceof UnreadablePlanError)) throw error;
+    return { kind: 'unreadable', version, isNewer: error.isNewer, reason: error.message };
+  }
+}

@@ -1,0 +1,379 @@
+import type { ShardingStrategy } from '../interfaces/sharding-strategy.interface.js';
+import type { GroupConfig } from './group-config.js';
+import { isEligible, type MemberRecord } from './member-record.js';
+import type { Office, Plan, PlanMember } from './plan.js';
+
+/** What the leader knows besides plan, members and configuration. */
+export interface LeaderFacts {
+  /** Who writes: `term` is undefined until office has been taken, which the next write does. */
+  readonly office: Omit<Office, 'term'> & { readonly term: number | undefined };
+  readonly wall: number;
+  readonly nonce: string;
+  /** Incarnations whose absence this leader has itself waited out: they hold nothing any more. */
+  readonly waitedOut: ReadonlySet<string>;
+  /** The last word of those that are gone: what they acknowledged or surrendered stays true. */
+  readonly lastWords: ReadonlyMap<string, MemberRecord>;
+  /** Whether a first plan may be made: nobody holds anything under a plan that was deleted. */
+  readonly mayCreate: boolean;
+  /** Whether a rebalance may begin now; what is free is granted in any case. */
+  readonly mayRevoke: boolean;
+  /** Somebody asked for a reshard: write a plan even if it says the same. */
+  readonly isForced: boolean;
+  readonly strategy: ShardingStrategy;
+}
+
+export interface Waiting {
+  /** Live members that have been asked to let go and have not acknowledged yet. */
+  readonly acknowledgements: readonly string[];
+  /** Incarnations that are named as holders, are absent, and have to be waited out. */
+  readonly dead: readonly string[];
+  /** A rebalance would begin if it might. */
+  readonly permission: boolean;
+}
+
+export interface Step {
+  /** What to write, or undefined if there is nothing to do but wait. */
+  readonly plan: Plan | undefined;
+  readonly waiting: Waiting;
+  /** How many items this step takes away, gives out, and how the finished plan would look. */
+  readonly revoked: number;
+  readonly granted: number;
+  readonly goal: Plan | undefined;
+}
+
+const FREE = 0;
+const HELD = 1;
+const REVOKING = 2;
+const DEAD = 3;
+
+/**
+ * The leader's whole judgement: from what was read, the next plan. It is safe whoever takes the step,
+ * because an item changes hands only when its holder has let go (`isFree`), and the write carries the
+ * version of the plan that this was computed from.
+ */
+export function next(
+  plan: Plan | undefined,
+  members: readonly MemberRecord[],
+  config: GroupConfig,
+  facts: LeaderFacts,
+): Step {
+  const eligible = members.filter(isEligible).sort(byId);
+  const total = config.total === 'instances' ? eligible.length : config.total;
+  if (!plan && !facts.mayCreate) return waitFor({});
+
+  const live = new Map(members.map((member) => [member.incarnation, member]));
+  const before = plan ?? emptyPlan(total, facts);
+  const states = itemStates(before, live, facts);
+  const census = takeCensus(before, states);
+  const epoch = nextEpoch(before, members, facts);
+  const draft = new Draft(before, states, epoch);
+
+  const isBarrier = before.total !== total;
+  const mayRevoke = facts.mayRevoke && census.revoking.size === 0;
+  let goal: Plan | undefined;
+  if (!isBarrier || census.isEmpty) {
+    // Rule 4: the total changes only from a plan without any holder.
+    if (isBarrier) draft.restart(total);
+    const target = assign(facts.strategy, eligible, draft);
+    draft.follow(target, eligible, mayRevoke);
+    if (draft.revoked > 0) goal = draft.goal(target, eligible, facts);
+  } else {
+    draft.releaseFree();
+    // While a dead holder has to be waited out there is no point in stopping the others.
+    if (mayRevoke && census.dead.size === 0) {
+      draft.revokeAll();
+      goal = freshPlan(total, eligible, epoch, facts);
+    }
+  }
+
+  const waiting: Waiting = {
+    acknowledgements: [...census.revoking],
+    dead: [...census.dead],
+    permission: !facts.mayRevoke && draft.wantsToRevoke,
+  };
+  const after = draft.finish(eligible, facts, total);
+  const hasNothingToSay =
+    plan !== undefined &&
+    facts.office.term !== undefined &&
+    !facts.isForced &&
+    // A rebalance that may not begin yet is not announced either: more may join it.
+    ((waiting.permission && draft.granted === 0) || isSamePlan(plan, after));
+  if (hasNothingToSay) return waitFor(waiting);
+  return { plan: after, waiting, revoked: draft.revoked, granted: draft.granted, goal };
+}
+
+/** The plan of a group that begins with this total. */
+function freshPlan(
+  total: number,
+  eligible: readonly MemberRecord[],
+  epoch: number,
+  facts: LeaderFacts,
+): Plan {
+  const draft = new Draft(emptyPlan(total, facts), new Uint8Array(total), epoch);
+  draft.follow(assign(facts.strategy, eligible, draft), eligible, false);
+  return draft.finish(eligible, facts, total);
+}
+
+function waitFor(waiting: Partial<Waiting>): Step {
+  return {
+    plan: undefined,
+    waiting: { acknowledgements: [], dead: [], permission: false, ...waiting },
+    revoked: 0,
+    granted: 0,
+    goal: undefined,
+  };
+}
+
+const byId = (a: { id: string }, b: { id: string }): number =>
+  a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
+
+function emptyPlan(total: number, facts: LeaderFacts): Plan {
+  return {
+    epoch: 0,
+    nonce: '',
+    office: { ...facts.office, term: 0 },
+    total,
+    nextTotal: total,
+    settled: false,
+    members: [],
+    owners: new Int32Array(total).fill(-1),
+    tokens: new Float64Array(total),
+    marks: new Float64Array(total),
+  };
+}
+
+/** Larger than every epoch and token that anybody has seen, whatever the clocks say. */
+function nextEpoch(plan: Plan, members: readonly MemberRecord[], { wall }: LeaderFacts): number {
+  let epoch = Math.max(plan.epoch + 1, Math.floor(wall));
+  for (const { acked, surrendered } of members) epoch = Math.max(epoch, acked + 1, surrendered + 1);
+  return epoch;
+}
+
+/** For each item whether its holder has let go, holds it, is asked to let go, or is absent. */
+function itemStates(
+  plan: Plan,
+  live: ReadonlyMap<string, MemberRecord>,
+  { waitedOut, lastWords }: LeaderFacts,
+): Uint8Array {
+  const holders = plan.members.map(({ incarnation }) => ({
+    isLive: live.has(incarnation),
+    isGone: !live.has(incarnation) && waitedOut.has(incarnation),
+    record: live.get(incarnation) ?? lastWords.get(incarnation),
+  }));
+  const states = new Uint8Array(plan.total);
+  for (let item = 0; item < plan.total; item++) {
+    const owner = plan.owners[item]!;
+    if (owner < 0) continue;
+    const { isLive, isGone, record } = holders[owner]!;
+    const mark = plan.marks[item]!;
+    const isFree =
+      isGone ||
+      (record !== undefined &&
+        (record.surrendered >= plan.tokens[item]! || (mark > 0 && record.acked >= mark)));
+    states[item] = isFree ? FREE : !isLive ? DEAD : mark > 0 ? REVOKING : HELD;
+  }
+  return states;
+}
+
+interface Census {
+  readonly revoking: ReadonlySet<string>;
+  readonly dead: ReadonlySet<string>;
+  readonly isEmpty: boolean;
+}
+
+function takeCensus(plan: Plan, states: Uint8Array): Census {
+  const revoking = new Set<number>();
+  const dead = new Set<number>();
+  let isEmpty = true;
+  for (let item = 0; item < plan.total; item++) {
+    const state = states[item];
+    if (state === FREE) continue;
+    isEmpty = false;
+    if (state === REVOKING) revoking.add(plan.owners[item]!);
+    else if (state === DEAD) dead.add(plan.owners[item]!);
+  }
+  const names = (indexes: Set<number>): Set<string> =>
+    new Set([...indexes].map((index) => plan.members[index]!.incarnation));
+  return { revoking: names(revoking), dead: names(dead), isEmpty };
+}
+
+/** Asks the strategy; what is being taken away or belongs to the dead counts as nobody's. */
+function assign(
+  strategy: ShardingStrategy,
+  eligible: readonly MemberRecord[],
+  { total, owners, members, states }: Draft,
+): ArrayLike<number> {
+  if (eligible.length === 0) return new Int32Array(total).fill(-1);
+  const seats = new Map(eligible.map(({ incarnation }, index) => [incarnation, index]));
+  const seatOf = members.map(({ incarnation }) => seats.get(incarnation) ?? -1);
+  const current = new Int32Array(total).fill(-1);
+  for (let item = 0; item < total; item++) {
+    if (states[item] === HELD) current[item] = seatOf[owners[item]!]!;
+  }
+  return strategy({ members: eligible, total, current });
+}
+
+/** The plan in the making: starts as a copy in which the eligible come first. */
+class Draft {
+  total: number;
+  owners: Int32Array;
+  tokens: Float64Array;
+  marks: Float64Array;
+  members: readonly PlanMember[];
+  revoked = 0;
+  granted = 0;
+  wantsToRevoke = false;
+
+  constructor(
+    before: Plan,
+    public states: Uint8Array,
+    readonly epoch: number,
+  ) {
+    this.total = before.total;
+    this.owners = before.owners.slice();
+    this.tokens = before.tokens.slice();
+    this.marks = before.marks.slice();
+    this.members = before.members;
+  }
+
+  /** Begins anew with another total: nobody holds anything. */
+  restart(total: number): void {
+    this.total = total;
+    this.owners = new Int32Array(total).fill(-1);
+    this.tokens = new Float64Array(total);
+    this.marks = new Float64Array(total);
+    this.states = new Uint8Array(total);
+    this.members = [];
+  }
+
+  /** Grants what is free, and asks back what has to move if that is allowed. */
+  follow(target: ArrayLike<number>, eligible: readonly MemberRecord[], mayRevoke: boolean): void {
+    this.#renumber(eligible);
+    for (let item = 0; item < this.total; item++) {
+      const state = this.states[item];
+      if (state === FREE) this.#grant(item, target[item]!);
+      else if (state === HELD && this.owners[item] !== target[item]) this.#revoke(item, mayRevoke);
+    }
+  }
+
+  revokeAll(): void {
+    for (let item = 0; item < this.total; item++) {
+      if (this.states[item] === HELD) this.#revoke(item, true);
+    }
+  }
+
+  /** In a barrier what has been let go stays free. */
+  releaseFree(): void {
+    for (let item = 0; item < this.total; item++) {
+      if (this.states[item] === FREE) this.#grant(item, -1);
+      else if (this.states[item] === HELD) this.wantsToRevoke = true;
+    }
+  }
+
+  finish(eligible: readonly MemberRecord[], facts: LeaderFacts, nextTotal: number): Plan {
+    this.#renumber(eligible);
+    this.#dropUnused(eligible.length);
+    const { office, nonce } = facts;
+    return {
+      epoch: this.epoch,
+      nonce,
+      office: { ...office, term: office.term ?? this.epoch },
+      total: this.total,
+      nextTotal,
+      settled: this.total === nextTotal && this.#isSettled(eligible.length > 0),
+      members: this.members,
+      owners: this.owners,
+      tokens: this.tokens,
+      marks: this.marks,
+    };
+  }
+
+  /** How the plan will look when everything has moved: its size must be known before anything does. */
+  goal(target: ArrayLike<number>, eligible: readonly MemberRecord[], facts: LeaderFacts): Plan {
+    const owners = Int32Array.from(target);
+    const tokens = this.tokens.map((token, item) =>
+      owners[item] === this.owners[item] ? token : this.epoch,
+    );
+    const marks = new Float64Array(this.total);
+    return { ...this.finish(eligible, facts, this.total), owners, tokens, marks };
+  }
+
+  #grant(item: number, owner: number): void {
+    this.owners[item] = owner;
+    this.tokens[item] = owner < 0 ? 0 : this.epoch;
+    this.marks[item] = 0;
+    if (owner >= 0) this.granted += 1;
+  }
+
+  #revoke(item: number, isAllowed: boolean): void {
+    this.wantsToRevoke = true;
+    if (!isAllowed) return;
+    this.marks[item] = this.epoch;
+    this.revoked += 1;
+  }
+
+  /** The eligible, in the strategy's order, then those who only appear as holders. */
+  #renumber(eligible: readonly MemberRecord[]): void {
+    const fresh = eligible.map(asPlanMember);
+    const known = new Map(fresh.map(({ incarnation }, index) => [incarnation, index]));
+    const others: PlanMember[] = [];
+    const renumbered = this.members.map((member) => {
+      const index = known.get(member.incarnation);
+      if (index !== undefined) return index;
+      others.push(member);
+      return fresh.length + others.length - 1;
+    });
+    this.members = [...fresh, ...others];
+    for (let item = 0; item < this.total; item++) {
+      const owner = this.owners[item]!;
+      if (owner >= 0) this.owners[item] = renumbered[owner]!;
+    }
+  }
+
+  /** Drops members beyond the eligible that hold nothing. */
+  #dropUnused(eligibleCount: number): void {
+    const isUsed = new Uint8Array(this.members.length).fill(1, 0, eligibleCount);
+    for (const owner of this.owners) if (owner >= 0) isUsed[owner] = 1;
+    if (isUsed.every((used) => used === 1)) return;
+    let index = 0;
+    const renumbered = Array.from(isUsed, (used) => (used === 1 ? index++ : -1));
+    this.members = this.members.filter((_, member) => isUsed[member] === 1);
+    for (let item = 0; item < this.total; item++) {
+      if (this.owners[item]! >= 0) this.owners[item] = renumbered[this.owners[item]!]!;
+    }
+  }
+
+  #isSettled(hasEligible: boolean): boolean {
+    for (let item = 0; item < this.total; item++) {
+      if (this.marks[item]! > 0 || this.states[item] === DEAD) return false;
+      if (hasEligible && this.owners[item]! < 0) return false;
+    }
+    // A move that is wanted but not allowed yet is still to come.
+    return !this.wantsToRevoke;
+  }
+}
+
+function asPlanMember({ id, incarnation, lease, address }: MemberRecord): PlanMember {
+  return { id, incarnation, lease, ...(address === undefined ? {} : { address }) };
+}
+
+/** Whether two plans say the same, but for the epoch and nonce of their writing. */
+function isSamePlan(a: Plan, b: Plan): boolean {
+  return (
+    a.total === b.total &&
+    a.nextTotal === b.nextTotal &&
+    a.settled === b.settled &&
+    a.office.incarnation === b.office.incarnation &&
+    a.office.term === b.office.term &&
+    a.members.length === b.members.length &&
+    a.members.every((member, index) => member.incarnation === b.members[index]!.incarnation) &&
+    isSameArray(a.owners, b.owners) &&
+    isSameArray(a.tokens, b.tokens) &&
+    isSameArray(a.marks, b.marks)
+  );
+}
+
+function isSameArray(a: ArrayLike<number>, b: ArrayLike<number>): boolean {
+  for (let index = 0; index < a.length; index++) if (a[index] !== b[index]) return false;
+  return true;
+}

@@ -1,0 +1,115 @@
+import type { ReleaseReason } from '../interfaces/sharding-values.interface.js';
+import type { Environment } from '../registry/environment.js';
+import { endsWithin } from './async.js';
+import type { CoordinatorHooks } from './coordinator.types.js';
+import { Holding } from './holding.js';
+import type { Lease } from './lease.js';
+
+/**
+ * The shards that this process works on, over all its sessions. Invariants: an item has one worker at a
+ * time, the next begins when the former has ended or overrun its time; and nothing of one total begins
+ * while anything of another is held or drains.
+ */
+export class Shards {
+  readonly #held = new Map<number, Holding>();
+  readonly #draining = new Map<number, Holding>();
+  /** The drains under way; each ends within the drainTimeout. */
+  readonly #drains = new Set<Promise<void>>();
+
+  constructor(
+    private readonly environment: Environment,
+    private readonly hooks: CoordinatorHooks,
+    private readonly drainTimeout: number,
+  ) {}
+
+  /** The holding of this item, whether or not its lease still runs. */
+  get(item: number): Holding | undefined {
+    return this.#held.get(item);
+  }
+
+  get held(): ReadonlyMap<number, Holding> {
+    return this.#held;
+  }
+
+  /** Held, or its worker has not ended yet. */
+  isBusy(item: number): boolean {
+    return this.#held.has(item) || this.#draining.has(item);
+  }
+
+  get isAnyBusy(): boolean {
+    return this.#held.size > 0 || this.#draining.size > 0;
+  }
+
+  get isAnyDraining(): boolean {
+    return this.#draining.size > 0;
+  }
+
+  canStart(item: number, total: number): boolean {
+    if (this.isBusy(item)) return false;
+    return this.#allOf(this.#held, total) && this.#allOf(this.#draining, total);
+  }
+
+  start(item: number, token: number, total: number, lease: Lease): void {
+    const holding = new Holding(item, token, total, lease);
+    this.#held.set(item, holding);
+    holding.worker = this.hooks.shardAcquired(holding);
+  }
+
+  /** From here on the items are not owned; their workers are told. `drain` has to follow. */
+  letGo(holdings: Iterable<Holding>, reason: ReleaseReason): Release | undefined {
+    const released = [...holdings].filter(({ item }) => this.#held.delete(item));
+    if (released.length === 0) return undefined;
+    for (const holding of released) this.#draining.set(holding.item, holding);
+    for (const holding of released) holding.abort(reason);
+    return { holdings: released, reason, since: this.environment.clock.monotonic() };
+  }
+
+  /** Waits for the workers, runs the hooks; one bound for all of it. Resolves when all has ended or overrun. */
+  async drain(release: Release, announced: Promise<void>): Promise<void> {
+    const drain = this.#drain(release, announced);
+    this.#drains.add(drain);
+    await drain;
+    this.#drains.delete(drain);
+  }
+
+  /** Resolves when nothing drains any more. */
+  async drained(): Promise<void> {
+    await Promise.all(this.#drains);
+  }
+
+  async #drain({ holdings, reason, since }: Release, announced: Promise<void>): Promise<void> {
+    const left = (): number => since + this.drainTimeout - this.environment.clock.monotonic();
+    await endsWithin(this.environment.clock, announced, left());
+    await Promise.all(holdings.map((holding) => this.#drainOne(holding, reason, left)));
+  }
+
+  async #drainOne(holding: Holding, reason: ReleaseReason, left: () => number): Promise<void> {
+    const { item, token } = holding;
+    const { clock, log } = this.environment;
+    if (!(await endsWithin(clock, holding.worker, left()))) {
+      log.error(
+        `The worker of shard ${item} did not end within ${this.drainTimeout} ms after its signal; ` +
+          'the shard is let go, and only its fencing token protects it now',
+      );
+    }
+    const released = this.hooks.shardReleased({ item, token, reason });
+    if (!(await endsWithin(clock, released, left()))) {
+      log.error(`@OnShardReleased of shard ${item} overran the drainTimeout`);
+    }
+    holding.end();
+    this.#draining.delete(item);
+  }
+
+  #allOf(holdings: ReadonlyMap<number, Holding>, total: number): boolean {
+    // Holdings of two totals never mix, so the first speaks for all.
+    for (const holding of holdings.values()) return holding.total === total;
+    return true;
+  }
+}
+
+/** Shards that were let go together and have to be drained. */
+export interface Release {
+  readonly holdings: readonly Holding[];
+  readonly reason: ReleaseReason;
+  readonly since: number;
+}

@@ -1,0 +1,147 @@
+import type { ConfigurableModuleAsyncOptions } from '@nestjs/common';
+import type { ConnectionOptions } from 'node:tls';
+import type { MemoryCluster } from '../registry/memory/index.js';
+import type { ZooKeeperAuth } from '../registry/zookeeper/index.js';
+import type { ShardingStrategy } from './sharding-strategy.interface.js';
+
+/** The group lives in this process: for development, tests and single-instance setups. @publicApi */
+export interface MemoryShardingRegistry {
+  readonly type: 'memory';
+  /**
+   * Apps that are given the same cluster form one group. @default one of its own for each app
+   */
+  readonly cluster?: MemoryCluster | undefined;
+}
+
+/** The group lives on a ZooKeeper ensemble. @publicApi */
+export interface ZooKeeperShardingRegistry {
+  readonly type: 'zookeeper';
+  /** Servers and optionally a chroot: `'zk1:2181,zk2:2181/my-app'`. The port defaults to 2181. */
+  readonly connect: string;
+  /**
+   * `native` is the npm package `zookeeper`; `wire`, a client in TypeScript, is not available yet.
+   * @default 'native'
+   */
+  readonly client?: 'native' | 'wire' | undefined;
+  /**
+   * Milliseconds without contact after which ZooKeeper ends the session. This is what is asked for; the
+   * servers may grant more or less, and that counts. @default 10000
+   */
+  readonly sessionTimeout?: number | undefined;
+  /** Milliseconds after which an ensemble that does not answer is reported. @default 10000 */
+  readonly connectTimeout?: number | undefined;
+  /** Closes the group's nodes to everybody who does not have the same credentials. @default none */
+  readonly auth?: ZooKeeperAuth | undefined;
+  /** The native client has no TLS: with it, this is an error. @default none */
+  readonly tls?: ConnectionOptions | undefined;
+}
+
+/** Where the instances of a group find each other. @publicApi */
+export type ShardingRegistryOptions = MemoryShardingRegistry | ZooKeeperShardingRegistry;
+
+/** How this process presents itself to its group. @publicApi */
+export interface ShardingInstanceOptions {
+  /**
+   * Unique in the group, without a slash. @default `ip@-@pid@-@` and 8 random hexadecimal digits
+   */
+  readonly id?: string | undefined;
+  /** Where others reach this instance; they find it in `ownerOf()`. @default none */
+  readonly address?: string | undefined;
+  /** How much it takes in relation to others; other weights than 1 are not available yet. @default 1 */
+  readonly weight?: number | undefined;
+  /** Published beside the id. @default {} */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+}
+
+/** @publicApi */
+export interface ShardingLeaseOptions {
+  /** Milliseconds that an instance may work after its last renewal. @default half the session timeout */
+  readonly duration?: number | undefined;
+  /**
+   * Milliseconds that are waited on top of a dead instance's lease. @default a tenth of the duration,
+   * at least 500
+   */
+  readonly margin?: number | undefined;
+}
+
+/** @publicApi */
+export interface ShardingStartupOptions {
+  /**
+   * Whether the application waits until it takes part in its group. If not, it starts even while the
+   * store is down, and shards come later; refused credentials are fatal all the same. @default false
+   */
+  readonly wait?: boolean | undefined;
+  /** Milliseconds after which waiting ends in an error. @default 60000 */
+  readonly timeout?: number | undefined;
+}
+
+/** @publicApi */
+export interface ShardingModuleOptions {
+  /** Where the instances find each other. */
+  readonly registry: ShardingRegistryOptions;
+  /** Instances with the same namespace on the same store form a group. @default 'dynamic-sharding' */
+  readonly namespace?: string | undefined;
+  /**
+   * How many shards there are, from 1 to 1,000,000; `'instances'`: as many as there are instances, so
+   * that each join is a full stop of all.
+   */
+  readonly total: number | 'instances';
+  /** @default see each of them */
+  readonly instance?: ShardingInstanceOptions | undefined;
+  /** The name of the strategy that decides who holds what. @default 'sticky' */
+  readonly strategy?: string | undefined;
+  /** Strategies of one's own, by name; not available yet. @default {} */
+  readonly strategies?: Readonly<Record<string, ShardingStrategy>> | undefined;
+  /**
+   * What to do when the group's shared configuration differs from these options: `keep` what is shared
+   * and warn, `overwrite` it, or `fail`. An option left out never differs. @default 'keep'
+   */
+  readonly onConfigMismatch?: 'keep' | 'overwrite' | 'fail' | undefined;
+  /** @default see each of them */
+  readonly lease?: ShardingLeaseOptions | undefined;
+  /** @default see each of them */
+  readonly startup?: ShardingStartupOptions | undefined;
+  /** Whether to start with the application; if not, call `start()` of the service. @default true */
+  readonly autoStart?: boolean | undefined;
+  /**
+   * Milliseconds that all hooks together get to let a shard go, and that leaving may take.
+   * @default 15000
+   */
+  readonly drainTimeout?: number | undefined;
+  /**
+   * Milliseconds that a leader waits for more changes before it rebalances.
+   * @default 0; 1000 when the total follows the instances
+   */
+  readonly rebalanceDelay?: number | undefined;
+  /** Milliseconds that a gone instance's shards are kept for it; not available yet. @default 0 */
+  readonly rejoinWindow?: number | undefined;
+  /**
+   * Whether the leader also writes the plan as one node per shard, for tools that read that layout. Only
+   * for totals up to 1,000. @default true when the total follows the instances, else false
+   */
+  readonly seedView?: boolean | undefined;
+  /** An observer sees the plan and holds nothing; not available yet. @default 'member' */
+  readonly role?: 'member' | 'observer' | undefined;
+}
+
+/** What belongs to the registration itself, not to its options. @publicApi */
+export interface ShardingModuleExtras {
+  /** Tells several registrations in one application apart. @default the unnamed registration */
+  readonly name?: string | undefined;
+  /** Whether its providers can be injected everywhere. @default true */
+  readonly isGlobal?: boolean | undefined;
+}
+
+/** @publicApi */
+export type ShardingModuleRootOptions = ShardingModuleOptions & ShardingModuleExtras;
+
+/** Makes the options, for `useClass` and `useExisting`. @publicApi */
+export interface ShardingOptionsFactory {
+  createShardingOptions(): ShardingModuleOptions | Promise<ShardingModuleOptions>;
+}
+
+/** Exactly one of `useFactory`, `useClass` and `useExisting` is needed. @publicApi */
+export interface ShardingModuleAsyncOptions
+  extends
+    ConfigurableModuleAsyncOptions<ShardingModuleOptions, 'createShardingOptions'>,
+    ShardingModuleExtras {}

@@ -1,0 +1,1 @@
+export { sticky } from './sticky.strategy.js';
