@@ -1,0 +1,9 @@
+export { InjectSharding } from './inject-sharding.decorator.js';
+export { LeaderOnly } from './leader-only.decorator.js';
+export { OnLeader } from './on-leader.decorator.js';
+export { OnLeaderLost } from './on-leader-lost.decorator.js';
+export { OnShardAcquired } from './on-shard-acquired.decorator.js';
+export { OnShardReleased } from './on-shard-released.decorator.js';
+export { OnShardingCompleted } from './on-sharding-completed.decorator.js';
+export { OnShardingStarted } from './on-sharding-started.decorator.js';
+export { PerShard } from './per-shard.decorator.js';

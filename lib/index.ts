@@ -1,0 +1,35 @@
+export * from './decorators/index.js';
+export type { ShardKey } from './hash/shard-of.js';
+export type * from './interfaces/sharding-decorators.interface.js';
+export type * from './interfaces/sharding-options.interface.js';
+export type * from './interfaces/sharding-service.interface.js';
+export type * from './interfaces/sharding-strategy.interface.js';
+export type * from './interfaces/sharding-values.interface.js';
+export * from './coordinator/coordinator.errors.js';
+export * from './registry/memory/index.js';
+export type * from './registry/registry.js';
+export {
+  AbortedError,
+  BadVersionError,
+  ClientMissingError,
+  ConnectionLostError,
+  InvalidArgumentError,
+  NoAuthError,
+  NoChildrenForEphemeralsError,
+  NodeExistsError,
+  NoNodeError,
+  NotEmptyError,
+  OperationFailedError,
+  RegistryClosedError,
+  RegistryError,
+  type RegistryErrorCode,
+  SessionLostError,
+  TimedOutError,
+  TooLargeError,
+  UnreachableError,
+} from './registry/registry.errors.js';
+export type { ZooKeeperAuth } from './registry/zookeeper/index.js';
+export * from './sharding.errors.js';
+export { ShardingModule } from './sharding.module.js';
+export { ShardingService } from './sharding.service.js';
+export { getShardingOptionsToken, getShardingToken } from './sharding.tokens.js';

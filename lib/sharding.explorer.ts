@@ -1,0 +1,116 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import type { HookKind, HookMetadata } from './interfaces/sharding-metadata.interface.js';
+import { SHARDING_GATES } from './sharding.constants.js';
+import type { HookListener } from './sharding.dispatcher.js';
+import { UnknownShardingError } from './sharding.errors.js';
+import { cannotGuard, notStatic, unknownRegistrations } from './sharding.messages.js';
+import { ShardingMetadataAccessor } from './sharding-metadata.accessor.js';
+import { ShardingRegistrations } from './sharding.registrations.js';
+
+type InstanceWrapper = ReturnType<DiscoveryService['getProviders']>[number];
+
+interface Finding<M> {
+  readonly instance: object;
+  readonly key: string;
+  readonly label: string;
+  readonly metadata: M;
+}
+
+/** Finds the decorated methods of the application and joins them with their registrations. */
+@Injectable()
+export class ShardingExplorer implements OnModuleInit {
+  readonly #logger = new Logger('ShardingExplorer');
+
+  constructor(
+    private readonly discovery: DiscoveryService,
+    private readonly scanner: MetadataScanner,
+    private readonly accessor: ShardingMetadataAccessor,
+    private readonly registrations: ShardingRegistrations,
+  ) {}
+
+  onModuleInit(): void {
+    const wrappers = [...this.discovery.getControllers(), ...this.discovery.getProviders()].filter(
+      ({ isAlias }) => !isAlias,
+    );
+    for (const wrapper of wrappers) this.#warnIfNotStatic(wrapper);
+    const instances = new Set(wrappers.flatMap(instancesOf));
+    const hooks = this.#find(instances, (method) => this.accessor.hooksOf(method));
+    const guards = this.#find(instances, (method) => this.accessor.guardsOf(method));
+    this.#assertKnown([...hooks, ...guards]);
+    for (const hook of hooks) this.#listen(hook);
+    for (const { instance, label, metadata } of guards) {
+      this.#openGates(instance, metadata.decorator, label);
+      this.registrations.get(metadata.sharding)?.guard(metadata.kind);
+    }
+  }
+
+  #find<M>(
+    instances: Iterable<object>,
+    read: (method: unknown) => readonly M[],
+  ): readonly Finding<M>[] {
+    return [...instances].flatMap((instance) =>
+      this.#methodsOf(instance).flatMap((key) =>
+        read((instance as Record<string, unknown>)[key]).map((metadata) => ({
+          instance,
+          key,
+          label: `${instance.constructor.name}@${key}`,
+          metadata,
+        })),
+      ),
+    );
+  }
+
+  #methodsOf(instance: object): readonly string[] {
+    const prototype = Object.getPrototypeOf(instance) as object | null;
+    return prototype ? this.scanner.getAllMethodNames(prototype) : [];
+  }
+
+  #assertKnown(findings: readonly Finding<{ decorator: string; sharding: string | undefined }>[]) {
+    const unknown = findings.filter(({ metadata }) => !this.registrations.get(metadata.sharding));
+    if (unknown.length === 0) return;
+    const uses = unknown.map(({ label, metadata }) => ({ label, ...metadata }));
+    throw new UnknownShardingError(unknownRegistrations(uses, this.registrations.names));
+  }
+
+  #listen({ instance, key, label, metadata }: Finding<HookMetadata>): void {
+    const listener: HookListener<HookKind> = {
+      label,
+      decorator: metadata.decorator,
+      // Looked up at each call, so that a spy put on the instance later is called as well.
+      run: (...args) =>
+        (instance as Record<string, (...args: unknown[]) => unknown>)[key]!(...args),
+    };
+    this.registrations.get(metadata.sharding)?.hooks.add(metadata.kind, listener);
+  }
+
+  #openGates(instance: object, decorator: string, label: string): void {
+    const property = { value: this.registrations, configurable: true };
+    if (Reflect.defineProperty(instance, SHARDING_GATES, property)) return;
+    throw new TypeError(cannotGuard(decorator, label));
+  }
+
+  #warnIfNotStatic(wrapper: InstanceWrapper): void {
+    if (wrapper.isDependencyTreeStatic()) return;
+    const prototype = (wrapper.metatype as { prototype?: object } | null)?.prototype;
+    if (!prototype) return;
+    for (const key of this.scanner.getAllMethodNames(prototype)) {
+      const method = (prototype as Record<string, unknown>)[key];
+      for (const { decorator } of [
+        ...this.accessor.hooksOf(method),
+        ...this.accessor.guardsOf(method),
+      ]) {
+        this.#logger.warn(notStatic(decorator, `${wrapper.name}@${key}`));
+      }
+    }
+  }
+}
+
+/** A transient provider has an instance for each that injects it, and none of its own. */
+function instancesOf(wrapper: InstanceWrapper): readonly object[] {
+  if (!wrapper.isDependencyTreeStatic()) return [];
+  const instances: readonly unknown[] = wrapper.isTransient
+    ? wrapper.getStaticTransientInstances().map((host) => host?.instance as unknown)
+    : [wrapper.instance];
+  return instances.filter((instance) => typeof instance === 'object' && instance !== null);
+}
