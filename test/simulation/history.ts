@@ -1,0 +1,58 @@
+/** One thing that happened, at a moment of the one true time. */
+export type Event = { readonly time: number } & (
+  | {
+      /** Asked whether it owns the item, the instance said yes. */
+      readonly kind: 'owns';
+      readonly who: string;
+      readonly item: number;
+      readonly token: bigint;
+      readonly total: number;
+    }
+  | { readonly kind: 'leads'; readonly who: string }
+  | {
+      readonly kind: 'acquired';
+      readonly who: string;
+      readonly item: number;
+      readonly token: bigint;
+      readonly total: number;
+    }
+  | {
+      readonly kind: 'released';
+      readonly who: string;
+      readonly item: number;
+      readonly token: bigint;
+    }
+  | { readonly kind: 'started' | 'completed' | 'died'; readonly who: string }
+  | {
+      readonly kind: 'leader';
+      readonly who: string;
+      readonly term: bigint;
+    }
+  | { readonly kind: 'leader-lost'; readonly who: string }
+  | {
+      /** A write to a resource that keeps the highest token of each item and refuses lower ones. */
+      readonly kind: 'write';
+      readonly who: string;
+      readonly item: number;
+      readonly token: bigint;
+      readonly accepted: boolean;
+    }
+  /** For whoever reads the trace. */
+  | { readonly kind: 'note'; readonly text: string }
+  | { readonly kind: 'stuck'; readonly text: string }
+);
+
+export type History = readonly Event[];
+
+/** An event without its time, as whoever reports it knows it. */
+export type Happening = Event extends infer E ? (E extends Event ? Omit<E, 'time'> : never) : never;
+
+export function describeEvent(event: Event): string {
+  const { time, kind, ...rest } = event;
+  const who = 'who' in rest ? rest.who : '';
+  const details = Object.entries(rest)
+    .filter(([key]) => key !== 'who')
+    .map(([key, value]) => (key === 'text' ? String(value) : `${key} ${String(value)}`))
+    .join(', ');
+  return `${time.toFixed(1).padStart(10)}  ${who.padEnd(6)} ${kind} ${details}`.trimEnd();
+}

@@ -1,0 +1,25 @@
+/** Simulates the seeds that it is sent, one by one, and answers with what was wrong in each. */
+import { parentPort } from 'node:worker_threads';
+import { simulate } from './simulation.js';
+
+export interface SeedVerdict {
+  readonly seed: number;
+  readonly settledAfter: number;
+  readonly faults: number;
+  /** Readable violations; none if all is well. */
+  readonly violations: readonly string[];
+}
+
+parentPort?.on('message', (seed: number) => {
+  void judge(seed).then((verdict) => parentPort!.postMessage(verdict));
+});
+
+async function judge(seed: number): Promise<SeedVerdict> {
+  const { violations, settledAfter, faults } = await simulate(seed);
+  return {
+    seed,
+    settledAfter,
+    faults: faults.length,
+    violations: violations.map(({ time, rule, text }) => `${time.toFixed(1)} ms: ${rule}: ${text}`),
+  };
+}

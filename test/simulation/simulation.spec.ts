@@ -1,0 +1,76 @@
+import { describe, expect, it } from '@jest/globals';
+import { check } from './checker.js';
+import { runSeeds } from './seed-runner.js';
+import { simulate } from './simulation.js';
+
+const SEEDS = 1_000;
+
+describe('the simulation', () => {
+  it('gives the same history for the same seed', async () => {
+    const [one, two] = [await simulate(7), await simulate(7)];
+    expect(two.history).toEqual(one.history);
+    expect(one.history.some(({ kind }) => kind === 'acquired')).toBe(true);
+  });
+
+  it(
+    `keeps the guarantee in ${SEEDS} seeds of clusters with faults`,
+    async () => {
+      const failed = await runSeeds({ from: 1, count: SEEDS });
+      expect(failed.map(({ seed, violations }) => `${seed}: ${violations[0]}`)).toEqual([]);
+    },
+    10 * 60_000,
+  );
+});
+
+describe('the checker', () => {
+  const owns = (time: number, who: string, token: bigint, item = 0, total = 1) =>
+    ({ kind: 'owns', time, who, item, token, total }) as const;
+  const rules = (...history: Parameters<typeof check>[0][number][]): string[] =>
+    check(history).map(({ rule }) => rule);
+
+  it('finds an item that two own', () => {
+    expect(rules(owns(1, 'a', 1n), owns(2, 'b', 2n), owns(3, 'a', 1n))).toEqual([
+      'a shard is never held by two',
+    ]);
+    expect(rules(owns(1, 'a', 1n), owns(2, 'b', 2n))).toEqual([]);
+  });
+
+  it('finds two totals at once', () => {
+    expect(rules(owns(1, 'a', 1n), owns(2, 'b', 2n, 1, 2), owns(3, 'a', 1n))).toEqual([
+      'nobody works under two totals at once',
+    ]);
+  });
+
+  it('finds a token that does not rise', () => {
+    const acquired = (time: number, token: bigint) =>
+      ({ kind: 'acquired', time, who: `i${time}`, item: 0, token, total: 1 }) as const;
+    expect(rules(acquired(1, 5n), acquired(2, 5n))).toEqual(['tokens rise with every holding']);
+    expect(rules(acquired(1, 5n), acquired(2, 6n))).toEqual([]);
+  });
+
+  it('finds two leaders, and a term that does not rise', () => {
+    const leader = (time: number, who: string, term: bigint) =>
+      ({ kind: 'leader', time, who, term }) as const;
+    expect(
+      rules(leader(1, 'a', 1n), leader(2, 'b', 2n), { kind: 'leads', time: 3, who: 'a' }),
+    ).toEqual(['at most one leader']);
+    expect(rules(leader(1, 'a', 2n), leader(2, 'b', 2n))).toEqual(['terms rise']);
+  });
+
+  it('finds hooks without their counterpart', () => {
+    expect(rules({ kind: 'completed', time: 1, who: 'a' })).toEqual([
+      'hooks run in order and in pairs',
+    ]);
+    expect(rules({ kind: 'released', time: 1, who: 'a', item: 0, token: 1n })).toEqual([
+      'hooks run in order and in pairs',
+    ]);
+  });
+
+  it('finds a stale write that was accepted, and a group that is stuck', () => {
+    const write = (time: number, token: bigint, accepted: boolean) =>
+      ({ kind: 'write', time, who: 'a', item: 0, token, accepted }) as const;
+    expect(rules(write(1, 2n, true), write(2, 1n, true))).toEqual(['no stale write is accepted']);
+    expect(rules(write(1, 2n, true), write(2, 1n, false))).toEqual([]);
+    expect(rules({ kind: 'stuck', time: 1, text: 'x' })).toEqual(['nothing wedges']);
+  });
+});

@@ -1,0 +1,406 @@
+import type { CoordinatorOptions } from '../../lib/coordinator/coordinator.types.js';
+import { decodeConfig, encodeConfig } from '../../lib/coordinator/group-config.js';
+import { MemoryCluster, type MemoryRegistry } from '../../lib/registry/memory/index.js';
+import { ANY_VERSION } from '../../lib/registry/registry.js';
+import { SeededRandom } from '../kit/seeded-random.js';
+import { type VirtualClock, VirtualTime } from '../kit/virtual-clock.js';
+import { check, type Violation } from './checker.js';
+import { drawSchedule, type Fault } from './faults.js';
+import type { Event, Happening } from './history.js';
+import { SimulatedProcess, type Temper, type World } from './simulated-process.js';
+
+export interface SimulationResult {
+  readonly seed: number;
+  readonly violations: readonly Violation[];
+  readonly history: readonly Event[];
+  readonly faults: readonly Fault[];
+  /** Virtual milliseconds from the end of the faults until everything was settled. */
+  readonly settledAfter: number;
+  readonly moves: number;
+}
+
+/** What a seed draws before anything happens. */
+interface Draw {
+  readonly instances: number;
+  readonly servers: number;
+  readonly total: number | 'instances';
+  readonly sessionTimeout: number;
+  readonly drainTimeout: number;
+  readonly rebalanceDelay: number;
+  readonly latency: number;
+  readonly temper: 'quick' | 'slow' | 'bad';
+}
+
+const NAMESPACE = 'group';
+
+/** Runs one seed: the same seed gives the same history on every machine. */
+export async function simulate(seed: number, faults?: readonly Fault[]): Promise<SimulationResult> {
+  const simulation = new Simulation(seed, faults);
+  return simulation.run();
+}
+
+class Simulation implements World {
+  readonly cluster: MemoryCluster;
+  readonly #time = new VirtualTime();
+  readonly #random: SeededRandom;
+  readonly #draw: Draw;
+  readonly #schedule: readonly Fault[];
+  readonly #processes: SimulatedProcess[] = [];
+  readonly #history: Event[] = [];
+  readonly #accepted = new Map<number, bigint>();
+  readonly #machines = new Map<string, VirtualClock>();
+  readonly #operator: MemoryRegistry;
+  readonly #god: VirtualClock;
+  #total: number | 'instances';
+  #lives = 0;
+  #killLeaderIn = 0;
+  #launches = 0;
+
+  constructor(
+    private readonly seed: number,
+    faults: readonly Fault[] | undefined,
+  ) {
+    this.#random = new SeededRandom(seed);
+    this.#draw = this.#drawCluster();
+    this.#total = this.#draw.total;
+    const schedule = drawSchedule(this.#random, this.#draw);
+    this.#schedule = faults ?? schedule;
+    this.#god = this.#time.clock();
+    const { servers, sessionTimeout, latency } = this.#draw;
+    const network = new SeededRandom(seed + 1);
+    this.cluster = new MemoryCluster({
+      clock: this.#god,
+      random: network,
+      servers,
+      sessionTimeout,
+      timed: true,
+      latency: () => 0.1 + network.fraction() * latency,
+    });
+    this.#operator = this.cluster.registry({
+      label: 'operator',
+      environment: {
+        clock: this.#god,
+        random: network,
+        log: { debug() {}, log() {}, warn() {}, error() {} },
+      },
+    });
+    this.cluster.commits$.subscribe(({ by }) => this.#committed(by));
+  }
+
+  async run(): Promise<SimulationResult> {
+    void this.#operator.connect();
+    this.#note(JSON.stringify(this.#draw));
+    for (let index = 0; index < this.#draw.instances; index++) {
+      const id = `i${index}`;
+      this.#god.setTimer(() => this.#launch(id), this.#random.below(300));
+    }
+    for (const fault of this.#schedule) this.#god.setTimer(() => this.#apply(fault), fault.at);
+    const end = Math.max(0, ...this.#schedule.map(({ at, duration = 0 }) => at + duration));
+    await this.#time.advance(Math.max(end, 3_000) + 1);
+    this.#healAll();
+    const calm = this.#time.now;
+    await this.#settle();
+    return {
+      seed: this.seed,
+      violations: check(this.#history),
+      history: this.#history,
+      faults: this.#schedule,
+      settledAfter: this.#time.now - calm,
+      moves: this.#history.filter(({ kind }) => kind === 'acquired').length,
+    };
+  }
+
+  // World
+
+  report(happening: Happening): void {
+    this.#history.push({ time: this.#time.now, ...happening });
+  }
+
+  askAll(): void {
+    for (const process of this.#processes) {
+      if (!process.isAlive) continue;
+      const { coordinator, name: who } = process;
+      for (const item of coordinator.items) {
+        const shard = coordinator.shard(item);
+        if (!shard || !coordinator.owns(item)) continue;
+        this.report({ kind: 'owns', who, item, token: shard.token, total: shard.total });
+      }
+      if (coordinator.isLeader) this.report({ kind: 'leads', who });
+    }
+  }
+
+  write(who: string, item: number, token: bigint): void {
+    const accepted = token >= (this.#accepted.get(item) ?? 0n);
+    if (accepted) this.#accepted.set(item, token);
+    this.report({ kind: 'write', who, item, token, accepted });
+  }
+
+  // What happens
+
+  #drawCluster(): Draw {
+    const random = this.#random;
+    return {
+      instances: 2 + random.below(random.pick([3, 5, 11])),
+      servers: random.pick([1, 3, 3]),
+      total: random.pick([1, 3, 8, 8, 16, 'instances' as const]),
+      sessionTimeout: random.pick([1_000, 2_000, 4_000]),
+      drainTimeout: random.pick([200, 500, 2_000]),
+      rebalanceDelay: random.pick([0, 0, 300]),
+      latency: random.pick([1, 5, 20]),
+      temper: random.pick(['quick', 'quick', 'slow', 'bad'] as const),
+    };
+  }
+
+  #launchLater(id: string, delay: number): void {
+    this.#launches += 1;
+    this.#god.setTimer(() => {
+      this.#launches -= 1;
+      this.#launch(id);
+    }, delay);
+  }
+
+  #launch(id: string): void {
+    const { sessionTimeout, drainTimeout, rebalanceDelay } = this.#draw;
+    const name = `${id}.${++this.#lives}`;
+    const random = new SeededRandom(this.seed * 1_000 + this.#lives);
+    const options: Omit<CoordinatorOptions, 'instance'> & { sessionTimeout: number } = {
+      sessionTimeout,
+      namespace: NAMESPACE,
+      total: this.#draw.total,
+      strategy: undefined,
+      onConfigMismatch: 'keep',
+      lease: { duration: undefined, margin: undefined },
+      startup: { wait: false, timeout: 60_000 },
+      drainTimeout,
+      rebalanceDelay,
+      seedView: this.#draw.total === 'instances',
+    };
+    const machine = this.#machineOf(id);
+    const temper = this.#temper(random);
+    const process = new SimulatedProcess(this, name, id, machine, random, options, temper);
+    this.#processes.push(process);
+    this.#note(`${name} starts`);
+    process.start();
+  }
+
+  /** A machine's clock runs up to 1 % fast or slow, and shows a time of day of its own. */
+  #machineOf(id: string): VirtualClock {
+    const known = this.#machines.get(id);
+    if (known) return known;
+    // Whoever makes a plan anew after a deletion needs a clock that is not behind: the guarantee says so.
+    const isTrue = this.#schedule.some(({ kind }) => kind.endsWith('-plan'));
+    const rate = isTrue ? 1 : 0.99 + this.#random.fraction() * 0.02;
+    const offset = isTrue ? 0 : this.#random.below(5_000);
+    const machine = this.#time.clock({ rate, wall: Date.UTC(2024, 0) + this.#time.now + offset });
+    this.#machines.set(id, machine);
+    return machine;
+  }
+
+  #temper(random: SeededRandom): Temper {
+    const { temper, drainTimeout } = this.#draw;
+    if (temper === 'quick') {
+      return { drain: () => random.pick([0, 0, 5]), hook: () => 0, throws: () => false };
+    }
+    if (temper === 'slow') {
+      return {
+        drain: () => random.below(drainTimeout),
+        hook: () => random.below(drainTimeout / 4),
+        throws: () => false,
+      };
+    }
+    return {
+      drain: () => random.pick([0, drainTimeout / 2, drainTimeout * 2, Infinity]),
+      hook: () => random.pick([0, 0, drainTimeout * 2, Infinity]),
+      throws: () => random.below(4) === 0,
+    };
+  }
+
+  #committed(by: string | undefined): void {
+    const leader = this.#leader();
+    if (this.#killLeaderIn === 0 || !leader || by !== leader.name) return;
+    this.#killLeaderIn -= 1;
+    if (this.#killLeaderIn > 0) return;
+    this.#note(`${leader.name} is killed right after a write`);
+    leader.kill();
+    this.#launchLater(leader.id, 200 + this.#random.below(3_000));
+  }
+
+  #leader(): SimulatedProcess | undefined {
+    return this.#processes.find(({ isRunning, coordinator }) => isRunning && coordinator.isLeader);
+  }
+
+  #apply(fault: Fault): void {
+    const running = this.#processes.filter(({ isRunning }) => isRunning);
+    const victim = running[Math.floor(fault.choice * running.length)];
+    const server = this.cluster.servers[Math.floor(fault.choice * this.cluster.servers.length)]!;
+    const later = (undo: () => void): void => void this.#god.setTimer(undo, fault.duration ?? 0);
+    this.#note(`fault ${fault.kind} ${victim?.name ?? ''} ${fault.duration ?? ''}`);
+    switch (fault.kind) {
+      case 'join':
+        return this.#launch(`j${this.#lives}`);
+      case 'leave':
+        return running.length > 1 ? victim?.stop() : undefined;
+      case 'kill':
+        victim?.kill();
+        if (victim) this.#launchLater(victim.id, fault.duration ?? 0);
+        return;
+      case 'kill-leader-at-write':
+        this.#killLeaderIn = 1 + Math.floor(fault.choice * 6);
+        return;
+      case 'pause':
+        victim?.pause();
+        return later(() => victim?.resume());
+      case 'cut':
+        victim?.registry.link.cut();
+        return later(() => victim?.registry.link.heal());
+      case 'freeze':
+        victim?.registry.link.freeze(
+          (['up', 'down', 'both'] as const)[Math.floor(fault.choice * 2.99)],
+        );
+        return later(() => {
+          if (victim?.isRunning) victim.registry.link.thaw();
+        });
+      case 'delay':
+        victim?.registry.link.delay(fault.choice * 300);
+        return later(() => victim?.registry.link.delay(0));
+      case 'lose-answer':
+        return victim?.registry.link.loseNextAnswer();
+      case 'expire':
+        return victim?.registry.link.expire();
+      case 'stall-server':
+        server.stall();
+        return later(() => server.resume());
+      case 'lag-server':
+        server.lag(fault.choice * 800);
+        return later(() => server.lag(0));
+      case 'stop-server':
+        server.stop();
+        return later(() => server.start());
+      case 'step-clock': {
+        const isTrue = this.#schedule.some(({ kind }) => kind.endsWith('-plan'));
+        return isTrue ? undefined : victim?.machine.stepWall((fault.choice - 0.5) * 20_000);
+      }
+      case 'drain':
+        victim?.drain();
+        return later(() => {
+          if (victim?.isRunning) victim.undrain();
+        });
+      case 'total':
+        return void this.#changeTotal(fault.choice);
+      case 'reshard':
+        return void this.#operate((operator) =>
+          operator.create(`/${NAMESPACE}/leader/sharding/necessary`, Buffer.alloc(0), {
+            parents: true,
+          }),
+        );
+      case 'delete-plan':
+        return void this.#operate((o) => o.delete(`/${NAMESPACE}/sharding`, ANY_VERSION));
+      case 'garbage-plan':
+        return void this.#operate((o) =>
+          o.set(`/${NAMESPACE}/sharding`, Buffer.from('garbage'), ANY_VERSION),
+        );
+      case 'delete-instance':
+        return void this.#operate((o) =>
+          o.delete(`/${NAMESPACE}/instances/${victim?.id ?? 'x'}`, ANY_VERSION),
+        );
+      case 'garbage-instance':
+        return void this.#operate((o) =>
+          o.set(`/${NAMESPACE}/instances/${victim?.id ?? 'x'}`, Buffer.from('{'), ANY_VERSION),
+        );
+      case 'delete-lease':
+        return void this.#operate((o) =>
+          o.delete(`/${NAMESPACE}/leases/${victim?.id ?? 'x'}`, ANY_VERSION),
+        );
+      case 'delete-latch':
+        return void this.#operate(async (o) => {
+          const latches = `/${NAMESPACE}/leader/election/latch`;
+          const names = await o.children(latches);
+          const name = names[Math.floor(fault.choice * names.length)];
+          if (name !== undefined) await o.delete(`${latches}/${name}`, ANY_VERSION);
+        });
+    }
+  }
+
+  async #changeTotal(choice: number): Promise<void> {
+    if (this.#draw.total === 'instances') return;
+    const total = 1 + Math.floor(choice * 12);
+    await this.#operate(async (operator) => {
+      const path = `/${NAMESPACE}/config`;
+      const { data, stat } = await operator.get(path);
+      await operator.set(path, encodeConfig({ ...decodeConfig(data), total }), stat.version);
+      this.#total = total;
+    });
+  }
+
+  /** What an operator does by hand may fail: there may be nothing to do it to. */
+  async #operate(work: (operator: MemoryRegistry) => Promise<unknown>): Promise<void> {
+    try {
+      await work(this.#operator);
+    } catch (error) {
+      this.#note(`operator: ${(error as Error).message}`);
+    }
+  }
+
+  #healAll(): void {
+    this.#note('the faults end');
+    this.#killLeaderIn = 0;
+    for (const server of this.cluster.servers) {
+      server.lag(0);
+      if (!server.isUp) server.start();
+      server.resume();
+    }
+    for (const process of this.#processes) {
+      if (!process.isAlive) continue;
+      process.resume();
+      process.registry.link.heal();
+      process.registry.link.thaw();
+      process.registry.link.delay(0);
+      if (process.isDrained) process.undrain();
+    }
+    if (!this.#processes.some(({ isRunning }) => isRunning)) this.#launch('last');
+  }
+
+  /** After the faults everything comes right within a bound, and stays so. */
+  async #settle(): Promise<void> {
+    const { sessionTimeout, drainTimeout } = this.#draw;
+    const bound = 5 * (2 * sessionTimeout + 2 * drainTimeout + 1_500) + 5_000;
+    const deadline = this.#time.now + bound;
+    try {
+      // What looks right may have a late consequence of the faults still to come.
+      do {
+        const left = deadline - this.#time.now;
+        await this.#time.runUntil(() => this.#problem() === undefined, left);
+        this.askAll();
+        await this.#time.advance(sessionTimeout * 2);
+      } while (this.#problem() !== undefined);
+    } catch {
+      this.report({ kind: 'stuck', text: `after ${bound} ms: ${this.#problem()}` });
+    }
+  }
+
+  /** What is not as it should be in quiet times. */
+  #problem(): string | undefined {
+    if (this.#launches > 0) return 'a process is still to come back';
+    const alive = this.#processes.filter(({ isAlive }) => isAlive);
+    const unready = alive.find(({ coordinator }) => coordinator.status !== 'ready');
+    if (unready) {
+      const { name, coordinator, registry } = unready;
+      return `${name} is ${coordinator.status}, its session ${registry.session.state} ${registry.session.id ?? ''}`;
+    }
+    const total = this.#total === 'instances' ? alive.length : this.#total;
+    const owned = alive.flatMap(({ coordinator }) => [...coordinator.items]);
+    if (owned.length !== total || new Set(owned).size !== total) {
+      return `${owned.length} items owned of ${total}: ${alive
+        .map(({ name, coordinator }) => `${name} has ${coordinator.items.join(' ')}`)
+        .join('; ')}`;
+    }
+    const sizes = alive.map(({ coordinator }) => coordinator.items.length);
+    if (Math.max(...sizes) - Math.min(...sizes) > 1) return `unbalanced: ${sizes.join(' ')}`;
+    const leaders = alive.filter(({ coordinator }) => coordinator.isLeader).length;
+    return leaders === 1 ? undefined : `${leaders} leaders`;
+  }
+
+  #note(text: string): void {
+    this.report({ kind: 'note', text });
+  }
+}
