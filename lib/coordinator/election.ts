@@ -117,18 +117,17 @@ export class Election {
   /** True once ours is first, false if it vanished from the line. */
   async #reachFront(path: string): Promise<boolean> {
     for (;;) {
-      const line = await this.registry.children(this.latches, this.#pinned);
+      // Sent together: whoever is first knows after one round trip that the node is its own.
+      const [line, stat] = await Promise.all([
+        this.registry.children(this.latches, this.#pinned),
+        this.registry.exists(path, this.#pinned),
+      ]);
       const ordered = line.toSorted((a, b) => sequenceOf(a) - sequenceOf(b));
       const place = ordered.indexOf(nodeName(path));
       if (place < 0) return false;
-      if (place === 0) return this.#isOurs(path);
+      if (place === 0) return stat?.owner === this.session;
       await this.#gone(childPath(this.latches, ordered[place - 1]!), path);
     }
-  }
-
-  async #isOurs(path: string): Promise<boolean> {
-    const stat = await this.registry.exists(path, this.#pinned);
-    return stat?.owner === this.session;
   }
 
   /** Resolves when one of these nodes does not exist (any more). */

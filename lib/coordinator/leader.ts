@@ -151,18 +151,29 @@ export class Leader {
   async #plan(): Promise<void> {
     const { state } = this.plans;
     const { config } = this.config;
-    if (state.kind === 'unknown' || !config || !this.#members.isComplete) return;
+    if (state.kind === 'unknown' || !config) return;
     if (state.kind === 'unreadable' && state.isNewer) return;
     const plan = state.kind === 'plan' ? state.plan : undefined;
     if (!this.#regardOffice(plan)) return;
+    if (plan && this.#term === undefined) return this.#takeOffice(plan, state);
+    if (!this.#members.isComplete) return;
     if (plan) await this.#confirmAbsences(plan);
     const mayCreate = plan === undefined && (await this.#nobodyHolds());
     if (this.#ended.signal.aborted || this.plans.state !== state) return this.#loop.wake();
 
     const step = next(plan, this.#members.records, config, this.#facts(mayCreate));
     this.#attend(step, plan);
-    if (step.plan) await this.#write(step, state);
+    if (step.plan) await this.#carryOut(step, step.plan, state);
     else if (plan) this.#seedView?.show(plan);
+  }
+
+  /** The first write of a leader changes nothing but the office, so it need not know anything else. */
+  async #takeOffice(plan: Plan, state: PlanState): Promise<void> {
+    const { id, incarnation, lease } = this.options;
+    const epoch = Math.max(plan.epoch + 1, Math.floor(this.environment.clock.wall()));
+    const office = { id, incarnation, lease, term: epoch, owed: this.#owed };
+    const nonce = this.environment.random.hex(16);
+    await this.#write({ ...plan, epoch, nonce, office }, state);
   }
 
   #facts(mayCreate: boolean): LeaderFacts {
@@ -345,16 +356,33 @@ export class Leader {
     this.#loop.wake();
   }
 
-  async #write({ plan, goal, revoked, granted }: Step, state: PlanState): Promise<void> {
-    const data = encodePlan(plan!);
-    const size = Math.max(data.length, goal ? encodePlan(goal).length : 0);
-    if (size > MAX_PLAN_BYTES) {
-      this.environment.log.error(
-        `The plan would take ${size} bytes, more than the ${MAX_PLAN_BYTES} that a node may have; ` +
-          'nothing is moved. Use fewer shards or fewer instances',
-      );
-      return;
-    }
+  async #carryOut({ goal, revoked, granted }: Step, plan: Plan, state: PlanState): Promise<void> {
+    if (goal && !this.#fits(encodePlan(goal))) return;
+    if (!(await this.#write(plan, state))) return;
+    this.environment.log.debug(
+      `Wrote plan ${plan.epoch}: ${revoked} revoked, ${granted} granted, ` +
+        `${plan.members.length} members${plan.settled ? ', settled' : ''}`,
+    );
+    this.#isForced = false;
+    if (revoked > 0) this.#mayRevoke = this.options.rebalanceDelay === 0;
+    this.#deletedPlanWait = undefined;
+    this.#seedView?.show(plan);
+  }
+
+  /** How large the plan will get is looked at before anything moves. */
+  #fits({ length }: Buffer): boolean {
+    if (length <= MAX_PLAN_BYTES) return true;
+    this.environment.log.error(
+      `The plan would take ${length} bytes, more than the ${MAX_PLAN_BYTES} that a node may have; ` +
+        'nothing is moved. Use fewer shards or fewer instances',
+    );
+    return false;
+  }
+
+  /** True if the plan was written; false if somebody was quicker, which leads to another round. */
+  async #write(plan: Plan, state: PlanState): Promise<boolean> {
+    const data = encodePlan(plan);
+    if (!this.#fits(data)) return false;
     try {
       if (state.kind === 'absent') {
         await this.#writes.create(this.keyspace.plan, data, { ...this.#pinned, parents: true });
@@ -362,29 +390,19 @@ export class Leader {
       } else if (state.kind !== 'unknown') {
         const { version } = state;
         const stat = await this.#writes.set(this.keyspace.plan, data, version, this.#pinned);
-        this.plans.learn(plan!, stat);
+        this.plans.learn(plan, stat);
       }
     } catch (error) {
       const code = registryErrorCode(error);
       if (code !== 'BAD_VERSION' && code !== 'NO_NODE' && code !== 'NODE_EXISTS') throw error;
       await this.plans.refresh(this.#pinned);
-      return this.#loop.wake();
+      this.#loop.wake();
+      return false;
     }
-    this.#wrote(plan!, revoked, granted);
-  }
-
-  #wrote(plan: Plan, revoked: number, granted: number): void {
-    this.environment.log.debug(
-      `Wrote plan ${plan.epoch}: ${revoked} revoked, ${granted} granted, ` +
-        `${plan.members.length} members${plan.settled ? ', settled' : ''}`,
-    );
-    this.#isForced = false;
-    if (revoked > 0) this.#mayRevoke = this.options.rebalanceDelay === 0;
-    if (this.#deletedPlanWait !== undefined) this.#deletedPlanWait = undefined;
     this.#term ??= plan.office.term;
     this.#enterOffice();
-    this.#seedView?.show(plan);
     this.#loop.wake();
+    return true;
   }
 
   /** First the request is deleted, then everything is looked at: so none is lost. */

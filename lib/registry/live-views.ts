@@ -44,13 +44,14 @@ export class LiveViews {
 
   /** A watch fired: it is spent, so the views that relied on it read again. */
   notify(path: string, event: WatchEvent): void {
-    if (event !== 'children') this.#nodes.get(path)?.refresh();
-    if (event !== 'changed') this.#children.get(path)?.refresh();
+    const hint = { isDeleted: event === 'deleted' };
+    if (event !== 'children') this.#nodes.get(path)?.refresh(hint);
+    if (event !== 'changed') this.#children.get(path)?.refresh(hint);
   }
 
   /** Connected again: events may have been missed. In a new session what is read first must be fresh. */
   reconnected(isNewSession: boolean): void {
-    for (const view of this.#all()) view.refresh(isNewSession);
+    for (const view of this.#all()) view.refresh({ isNewSession });
   }
 
   complete(): void {
@@ -82,6 +83,12 @@ export class LiveViews {
   }
 }
 
+/** What is known of the reason to read again. */
+interface RefreshHint {
+  readonly isNewSession?: boolean;
+  readonly isDeleted?: boolean;
+}
+
 /** The shared view of one path: reads again when told to, and emits what changed. */
 class View<T> {
   readonly #subscribers = new Set<Subscriber<T | undefined>>();
@@ -90,6 +97,7 @@ class View<T> {
   #reading = false;
   #stale = false;
   #mustSync = false;
+  #isDeleted = false;
 
   constructor(
     private readonly reads: WatchedReads,
@@ -109,8 +117,9 @@ class View<T> {
     };
   }
 
-  refresh(isNewSession = false): void {
+  refresh({ isNewSession = false, isDeleted = false }: RefreshHint = {}): void {
     if (isNewSession) this.#mustSync = true;
+    this.#isDeleted = isDeleted;
     this.#stale = true;
     if (!this.#reading) void this.#catchUp();
   }
@@ -140,6 +149,11 @@ class View<T> {
         this.#mustSync = true;
         throw error;
       });
+    }
+    if (this.#isDeleted) {
+      // What was just deleted is looked for first: that alone leaves the watch for its return.
+      this.#isDeleted = false;
+      if ((await this.reads.exists(this.path)) === undefined) return undefined;
     }
     for (;;) {
       try {
