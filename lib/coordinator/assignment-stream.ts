@@ -18,6 +18,7 @@ export class AssignmentStream {
   readonly #changed = new Subject<Snapshot>();
   #current: Snapshot = NONE;
   #lastCompleted: Snapshot = NONE;
+  #revision = -1;
 
   constructor(private readonly shards: Shards) {}
 
@@ -41,6 +42,12 @@ export class AssignmentStream {
 
   /** Takes stock; emits if what is held has changed. */
   update(epoch: number, total: number): void {
+    const { revision } = this.shards;
+    if (revision === this.#revision && total === this.#current.total) {
+      if (epoch !== this.#current.epoch) this.#current = { ...this.#current, epoch };
+      return;
+    }
+    this.#revision = revision;
     const entries = [...this.shards.held].sort(([a], [b]) => a - b);
     const items = entries.map(([item]) => item);
     const tokens = new TokenMap(entries.map(([item, { token }]) => [item, token]));

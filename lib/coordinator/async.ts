@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { Observable } from 'rxjs';
-import type { Clock } from '../registry/environment.js';
+import type { Clock, Timer } from '../registry/environment.js';
 
 /** Emits once and completes after the delay; on the given clock, so that simulations own it. */
 export function after(clock: Clock, delay: number): Observable<void> {
@@ -33,16 +33,50 @@ export function newScope(): AbortController {
   return scope;
 }
 
+/** One moment that any number of jobs may have to meet, with one timer for all of them. */
+export class Deadline {
+  readonly #missed: Promise<false>;
+  #timer: Timer;
+  #isMissed = false;
+
+  constructor(
+    private readonly clock: Clock,
+    limit: number,
+  ) {
+    let miss: () => void;
+    this.#missed = new Promise((resolve) => (miss = () => resolve(false)));
+    this.#timer = clock.setTimer(
+      () => {
+        this.#isMissed = true;
+        miss();
+      },
+      Math.max(limit, 0),
+    );
+  }
+
+  /** Resolves to true when the work has ended, to false when the time is over first. Never rejects. */
+  meets(work: Promise<unknown>): Promise<boolean> {
+    // Work that begins too late is still let run as far as it can without waiting for anything.
+    if (this.#isMissed) return endsWithin(this.clock, work, 0);
+    const ended = (): true => true;
+    return Promise.race([work.then(ended, ended), this.#missed]);
+  }
+
+  cancel(): void {
+    this.#timer.cancel();
+  }
+}
+
 /** Resolves to true when the work has ended, to false when the time is over first. Never rejects. */
-export function endsWithin(clock: Clock, work: Promise<unknown>, limit: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = clock.setTimer(() => resolve(false), Math.max(limit, 0));
-    const end = (): void => {
-      timer.cancel();
-      resolve(true);
-    };
-    work.then(end, end);
-  });
+export async function endsWithin(
+  clock: Clock,
+  work: Promise<unknown>,
+  limit: number,
+): Promise<boolean> {
+  const deadline = new Deadline(clock, limit);
+  const isMet = await deadline.meets(work);
+  deadline.cancel();
+  return isMet;
 }
 
 /** Runs jobs one after the other, in the order in which they were added. */

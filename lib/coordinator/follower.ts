@@ -183,11 +183,9 @@ export class Follower {
     const { shards, lease, keeper, membership, rebalances } = this.parts;
     if (this.#surrenders > 0 || rebalances.isAnnouncing || !keeper.mayHold) return;
     const { surrendered, leaving } = membership.record;
-    if (leaving) return;
+    if (leaving || !shards.allows(total)) return;
     for (const [item, token] of this.#share.granted) {
-      if (token > surrendered && shards.canStart(item, total)) {
-        shards.start(item, token, total, lease);
-      }
+      if (token > surrendered && !shards.isBusy(item)) shards.start(item, token, total, lease);
     }
   }
 

@@ -5,7 +5,9 @@ import type { Lease } from './lease.js';
 export class Holding implements Shard {
   readonly token: bigint;
   readonly parameter: unknown = undefined;
-  readonly #controller = new AbortController();
+  /** Made when somebody asks for the signal: with thousands of shards, making all of them costs. */
+  #controller: AbortController | undefined;
+  #releaseReason: ReleaseReason | undefined;
   #isOver = false;
   /** Ends when all that works on the shard has ended; never rejects. */
   worker: Promise<void> = Promise.resolve();
@@ -21,6 +23,10 @@ export class Holding implements Shard {
   }
 
   get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#releaseReason !== undefined) this.#controller.abort(this.#releaseReason);
+    }
     return this.#controller.signal;
   }
 
@@ -30,7 +36,8 @@ export class Holding implements Shard {
   }
 
   abort(reason: ReleaseReason): void {
-    this.#controller.abort(reason);
+    this.#releaseReason = reason;
+    this.#controller?.abort(reason);
   }
 
   end(): void {

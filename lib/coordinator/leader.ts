@@ -357,7 +357,7 @@ export class Leader {
   }
 
   async #carryOut({ goal, revoked, granted }: Step, plan: Plan, state: PlanState): Promise<void> {
-    if (goal && !this.#fits(encodePlan(goal))) return;
+    if (goal && !this.#fits(encodePlan(goal()))) return;
     if (!(await this.#write(plan, state))) return;
     this.environment.log.debug(
       `Wrote plan ${plan.epoch}: ${revoked} revoked, ${granted} granted, ` +

@@ -35,10 +35,11 @@ export interface Step {
   /** What to write, or undefined if there is nothing to do but wait. */
   readonly plan: Plan | undefined;
   readonly waiting: Waiting;
-  /** How many items this step takes away, gives out, and how the finished plan would look. */
+  /** How many items this step takes away, and gives out. */
   readonly revoked: number;
   readonly granted: number;
-  readonly goal: Plan | undefined;
+  /** How the plan will look when everything has moved, where this step begins to move things. */
+  readonly goal: (() => Plan) | undefined;
 }
 
 const FREE = 0;
@@ -70,19 +71,19 @@ export function next(
 
   const isBarrier = before.total !== total;
   const mayRevoke = facts.mayRevoke && census.revoking.size === 0;
-  let goal: Plan | undefined;
+  let goal: (() => Plan) | undefined;
   if (!isBarrier || census.isEmpty) {
     // Rule 4: the total changes only from a plan without any holder.
     if (isBarrier) draft.restart(total);
     const target = assign(facts.strategy, eligible, draft);
     draft.follow(target, eligible, mayRevoke);
-    if (draft.revoked > 0) goal = draft.goal(target, eligible, facts);
+    if (draft.revoked > 0) goal = () => draft.goal(target, eligible, facts);
   } else {
     draft.releaseFree();
     // While a dead holder has to be waited out there is no point in stopping the others.
     if (mayRevoke && census.dead.size === 0) {
       draft.revokeAll();
-      goal = freshPlan(total, eligible, epoch, facts);
+      goal = () => freshPlan(total, eligible, epoch, facts);
     }
   }
 
@@ -223,6 +224,7 @@ class Draft {
   revoked = 0;
   granted = 0;
   wantsToRevoke = false;
+  #isRenumbered = false;
 
   constructor(
     before: Plan,
@@ -271,7 +273,7 @@ class Draft {
   }
 
   finish(eligible: readonly MemberRecord[], facts: LeaderFacts, nextTotal: number): Plan {
-    this.#renumber(eligible);
+    if (!this.#isRenumbered) this.#renumber(eligible);
     this.#dropUnused(eligible.length);
     const { office, nonce } = facts;
     return {
@@ -314,6 +316,7 @@ class Draft {
 
   /** The eligible, in the strategy's order, then those who only appear as holders. */
   #renumber(eligible: readonly MemberRecord[]): void {
+    this.#isRenumbered = true;
     const fresh = eligible.map(asPlanMember);
     const known = new Map(fresh.map(({ incarnation }, index) => [incarnation, index]));
     const others: PlanMember[] = [];

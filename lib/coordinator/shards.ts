@@ -1,6 +1,6 @@
 import type { ReleaseReason } from '../interfaces/sharding-values.interface.js';
 import type { Environment } from '../registry/environment.js';
-import { endsWithin } from './async.js';
+import { Deadline } from './async.js';
 import type { CoordinatorHooks } from './coordinator.types.js';
 import { Holding } from './holding.js';
 import type { Lease } from './lease.js';
@@ -21,6 +21,13 @@ export class Shards {
     private readonly hooks: CoordinatorHooks,
     private readonly drainTimeout: number,
   ) {}
+
+  #revision = 0;
+
+  /** Changes whenever what is held does. */
+  get revision(): number {
+    return this.#revision;
+  }
 
   /** The holding of this item, whether or not its lease still runs. */
   get(item: number): Holding | undefined {
@@ -44,14 +51,15 @@ export class Shards {
     return this.#draining.size > 0;
   }
 
-  canStart(item: number, total: number): boolean {
-    if (this.isBusy(item)) return false;
-    return this.#allOf(this.#held, total) && this.#allOf(this.#draining, total);
+  /** Whether nothing of another total is held or drains. */
+  allows(total: number): boolean {
+    return isAllOf(this.#held, total) && isAllOf(this.#draining, total);
   }
 
   start(item: number, token: number, total: number, lease: Lease): void {
     const holding = new Holding(item, token, total, lease);
     this.#held.set(item, holding);
+    this.#revision += 1;
     holding.worker = this.hooks.shardAcquired(holding);
   }
 
@@ -59,6 +67,7 @@ export class Shards {
   letGo(holdings: Iterable<Holding>, reason: ReleaseReason): Release | undefined {
     const released = [...holdings].filter(({ item }) => this.#held.delete(item));
     if (released.length === 0) return undefined;
+    this.#revision += 1;
     for (const holding of released) this.#draining.set(holding.item, holding);
     for (const holding of released) holding.abort(reason);
     return { holdings: released, reason, since: this.environment.clock.monotonic() };
@@ -78,33 +87,35 @@ export class Shards {
   }
 
   async #drain({ holdings, reason, since }: Release, announced: Promise<void>): Promise<void> {
-    const left = (): number => since + this.drainTimeout - this.environment.clock.monotonic();
-    await endsWithin(this.environment.clock, announced, left());
-    await Promise.all(holdings.map((holding) => this.#drainOne(holding, reason, left)));
+    const { clock } = this.environment;
+    const deadline = new Deadline(clock, since + this.drainTimeout - clock.monotonic());
+    await deadline.meets(announced);
+    await Promise.all(holdings.map((holding) => this.#drainOne(holding, reason, deadline)));
+    deadline.cancel();
   }
 
-  async #drainOne(holding: Holding, reason: ReleaseReason, left: () => number): Promise<void> {
+  async #drainOne(holding: Holding, reason: ReleaseReason, deadline: Deadline): Promise<void> {
     const { item, token } = holding;
-    const { clock, log } = this.environment;
-    if (!(await endsWithin(clock, holding.worker, left()))) {
+    const { log } = this.environment;
+    if (!(await deadline.meets(holding.worker))) {
       log.error(
         `The worker of shard ${item} did not end within ${this.drainTimeout} ms after its signal; ` +
           'the shard is let go, and only its fencing token protects it now',
       );
     }
     const released = this.hooks.shardReleased({ item, token, reason });
-    if (!(await endsWithin(clock, released, left()))) {
+    if (!(await deadline.meets(released))) {
       log.error(`@OnShardReleased of shard ${item} overran the drainTimeout`);
     }
     holding.end();
     this.#draining.delete(item);
   }
+}
 
-  #allOf(holdings: ReadonlyMap<number, Holding>, total: number): boolean {
-    // Holdings of two totals never mix, so the first speaks for all.
-    for (const holding of holdings.values()) return holding.total === total;
-    return true;
-  }
+function isAllOf(holdings: ReadonlyMap<number, Holding>, total: number): boolean {
+  // Holdings of two totals never mix, so the first speaks for all.
+  for (const holding of holdings.values()) return holding.total === total;
+  return true;
 }
 
 /** Shards that were let go together and have to be drained. */
