@@ -12,35 +12,32 @@ export interface GroupOptions {
   readonly namespace: string;
   readonly total: number | 'instances';
   readonly sessionTimeout: number;
+  /** Without a proxy in between that counts requests. */
+  readonly isDirect?: boolean;
 }
 
-/** When what happened to an instance, on one clock. */
-export interface Moments {
-  completed: number;
-  acquired: number[];
-  leader: number;
-  leaderLost: number;
-}
+export type MomentKind = 'completed' | 'acquired' | 'leader' | 'leader-lost';
 
-/** One instance with a connection of its own, whose requests are counted. */
+/** One instance with a connection of its own, whose requests are counted unless it is direct. */
 export class BenchInstance {
-  readonly moments: Moments = { completed: 0, acquired: [], leader: 0, leaderLost: 0 };
-  #completions = 0;
+  /** Told whenever something happens to it. */
+  onMoment: (kind: MomentKind) => void = () => {};
 
   private constructor(
     readonly id: string,
-    readonly proxy: TcpProxy,
+    readonly proxy: TcpProxy | undefined,
     readonly registry: ZooKeeperRegistry,
     readonly coordinator: Coordinator,
   ) {}
 
   static async connect(id: string, options: GroupOptions): Promise<BenchInstance> {
-    const { connect, namespace, total, sessionTimeout } = options;
-    const proxy = await TcpProxy.start({ target: connect });
+    const { namespace, total, sessionTimeout, isDirect = false } = options;
+    const proxy = isDirect ? undefined : await TcpProxy.start({ target: options.connect });
+    const connect = proxy?.connect ?? options.connect;
     const environment = systemEnvironment();
-    const registry = new ZooKeeperRegistry({ connect: proxy.connect, sessionTimeout }, environment);
+    const registry = new ZooKeeperRegistry({ connect, sessionTimeout }, environment);
     const holder: { instance?: BenchInstance } = {};
-    const hooks = hooksFor(() => holder.instance!);
+    const hooks = hooksFor((kind) => holder.instance?.onMoment(kind));
     const coordinator = new Coordinator(
       registry,
       {
@@ -64,19 +61,10 @@ export class BenchInstance {
     return instance;
   }
 
-  get completions(): number {
-    return this.#completions;
-  }
-
-  complete(): void {
-    this.#completions += 1;
-    this.moments.completed = performance.now();
-  }
-
   /** Requests so far, without the pings that keep a session alive. */
   get requests(): number {
     let count = 0;
-    for (const [opcode, times] of this.proxy.stats.requests) {
+    for (const [opcode, times] of this.proxy?.stats.requests ?? []) {
       if (opcode !== OpCode.ping) count += times;
     }
     return count;
@@ -85,7 +73,7 @@ export class BenchInstance {
   async close(): Promise<void> {
     await this.coordinator.stop();
     await this.registry.close();
-    await this.proxy.close();
+    await this.proxy?.close();
   }
 
   /** The median round trips of a write and of a read on this very connection. */
@@ -107,14 +95,13 @@ export class BenchInstance {
   }
 }
 
-function hooksFor(instance: () => BenchInstance): CoordinatorHooks {
-  const now = (): number => performance.now();
+function hooksFor(tell: (kind: MomentKind) => void): CoordinatorHooks {
   return {
-    leader: async () => void (instance().moments.leader = now()),
-    leaderLost: async () => void (instance().moments.leaderLost = now()),
+    leader: async () => tell('leader'),
+    leaderLost: async () => tell('leader-lost'),
     shardingStarted: async () => {},
-    shardingCompleted: async () => instance().complete(),
-    shardAcquired: async () => void instance().moments.acquired.push(now()),
+    shardingCompleted: async () => tell('completed'),
+    shardAcquired: async () => tell('acquired'),
     shardReleased: async () => {},
   };
 }

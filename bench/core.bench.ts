@@ -11,9 +11,9 @@ import { type LeaderFacts, next } from '../lib/coordinator/planner.js';
 import { sticky } from '../lib/strategies/index.js';
 import { eventually } from '../test/kit/eventually.js';
 import { uniqueNamespace } from '../test/kit/namespace.js';
-import { spawnNode } from '../test/kit/processes.js';
 import { ZooKeeperServer } from '../test/kit/zookeeper-server.js';
-import { BenchInstance, type GroupOptions } from './bench-group.js';
+import { BenchInstance, type GroupOptions, type MomentKind } from './bench-group.js';
+import { atRest, BenchProcess, processGroup } from './bench-process.js';
 import { type Figure, isWithin, median, printTable } from './table.js';
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '9' } } });
@@ -61,38 +61,47 @@ interface Join {
   readonly time: number;
   readonly write: number;
   readonly read: number;
-  readonly requests: number;
   readonly moved: number;
 }
 
-/** A fourth instance joins; ends when all four have run @OnShardingCompleted for it. */
+function optionsFor(connect: string, total: number | 'instances'): GroupOptions {
+  const namespace = uniqueNamespace('bench');
+  return { connect, namespace, total, sessionTimeout: SESSION_TIMEOUT };
+}
+
+/** A fourth process joins; ends when all four have run @OnShardingCompleted for it. */
 async function measureJoin(connect: string, total: number | 'instances'): Promise<Join> {
-  const options = {
-    connect,
-    namespace: uniqueNamespace('bench'),
-    total,
-    sessionTimeout: SESSION_TIMEOUT,
-  };
+  const options = optionsFor(connect, total);
+  const group = await processGroup(3, options);
+  const fourth = await BenchProcess.connect('i3', options);
+  const { write, read } = await fourth.roundTrips();
+  const all = [...group, fourth];
+  const before = all.map((instance) => instance.count('completed'));
+  const acquired = (): number => all.reduce((sum, instance) => sum + instance.count('acquired'), 0);
+  const acquiredBefore = acquired();
+  const started = await fourth.start();
+  await eventually(
+    () => all.every((instance, index) => instance.count('completed') > before[index]!),
+    { interval: 5, timeout: 20_000, label: 'all have completed' },
+  );
+  const time = Math.max(...all.map((instance) => instance.lastMoment('completed'))) - started;
+  const moved = acquired() - acquiredBefore;
+  for (const instance of all) await instance.kill();
+  return { time, write, read, moved };
+}
+
+/** All requests of a join, from the first of the newcomer until the group is at rest. */
+async function countRequests(connect: string, total: number): Promise<number> {
+  const options = optionsFor(connect, total);
   const group = await groupOf(3, options);
   const fourth = await BenchInstance.connect('i3', options);
-  const { write, read } = await fourth.roundTrips(`/${options.namespace}-probe`, 60);
   const all = [...group, fourth];
-  const before = all.map(({ completions }) => completions);
-  const requestsBefore = requestsOf(all);
-  const acquiredBefore = all.reduce((sum, { moments }) => sum + moments.acquired.length, 0);
-  const started = performance.now();
-  const start = fourth.coordinator.start();
-  await eventually(() => all.every(({ completions }, index) => completions > before[index]!), {
-    interval: 1,
-    timeout: 20_000,
-  });
-  const time = Math.max(...all.map(({ moments }) => moments.completed)) - started;
-  await start;
+  const before = requestsOf(all);
+  await fourth.coordinator.start();
   await settled(all);
-  const requests = requestsOf(all) - requestsBefore;
-  const moved = all.reduce((sum, { moments }) => sum + moments.acquired.length, 0) - acquiredBefore;
+  const requests = requestsOf(all) - before;
   await closeAll(all);
-  return { time, write, read, requests, moved };
+  return requests;
 }
 
 async function benchJoin(connect: string): Promise<void> {
@@ -103,32 +112,31 @@ async function benchJoin(connect: string): Promise<void> {
     note(`join of a 4th instance, total ${mode}: ${rounds} rounds`);
     const joins: Join[] = [];
     for (let round = 0; round < rounds; round++) joins.push(await measureJoin(connect, total));
-    const ratios = joins.map(({ time, write, read }) => time / (4 * write + 5 * read));
+    const ratio = median(joins.map(({ time, write, read }) => time / (4 * write + 5 * read)));
     const unit = median(joins.map(({ write, read }) => 4 * write + 5 * read));
     figures.push({
       name: `join of a 4th, total ${mode}, all completed`,
-      measured: median(ratios) * unit,
+      measured: ratio * unit,
       limit: 2 * unit,
       unit: 'ms',
       basis: '2 × (4W+5R)',
     });
-    if (total !== 'instances') {
-      figures.push({
-        name: 'moved shards in that join',
-        measured: Math.max(...joins.map(({ moved }) => moved)),
-        limit: Math.floor(total / 4),
-        unit: '',
-        basis: 'the lower bound',
-      });
-    }
+    if (total === 'instances') continue;
+    figures.push({
+      name: 'moved shards in that join',
+      measured: Math.max(...joins.map(({ moved }) => moved)),
+      limit: Math.floor(total / 4),
+      unit: '',
+      basis: 'the lower bound',
+    });
   }
   for (const total of [10, 1_000, 50_000]) {
     note(`requests of a join with ${total} shards`);
-    const joins: Join[] = [];
-    for (let round = 0; round < 3; round++) joins.push(await measureJoin(connect, total));
+    const counts: number[] = [];
+    for (let round = 0; round < 3; round++) counts.push(await countRequests(connect, total));
     figures.push({
       name: `requests of a join, ${total} shards`,
-      measured: median(joins.map(({ requests }) => requests)),
+      measured: median(counts),
       limit: 60,
       unit: '',
       basis: 'whatever the number of shards',
@@ -170,31 +178,22 @@ async function benchLeave(connect: string): Promise<void> {
   note(`hand-over and graceful leave: ${rounds} rounds`);
   const handOver: number[] = [];
   const leave: number[] = [];
-  const trips: { write: number; read: number }[] = [];
+  const trips: number[] = [];
   for (let round = 0; round < rounds; round++) {
-    const namespace = uniqueNamespace('bench');
-    const options = { connect, namespace, total: 100, sessionTimeout: SESSION_TIMEOUT };
-    const group = await groupOf(4, options);
-    const { write, read } = await group[3]!.roundTrips(`/${namespace}-probe`, 60);
-    trips.push({ write, read });
-    const follower = group.find(({ coordinator }) => !coordinator.isLeader)!;
-    const rest = group.filter((instance) => instance !== follower);
-    const left = performance.now();
-    const stopped = follower.coordinator.stop();
-    await settled(rest);
-    leave.push(Math.max(...rest.flatMap(({ moments }) => moments.acquired)) - left);
-    await stopped;
-
-    const leader = rest.find(({ coordinator }) => coordinator.isLeader)!;
-    const heirs = rest.filter((instance) => instance !== leader);
-    await leader.coordinator.stop();
-    await settled(heirs);
-    handOver.push(
-      Math.max(...heirs.map(({ moments }) => moments.leader)) - leader.moments.leaderLost,
-    );
-    await closeAll(group);
+    const group = await processGroup(4, optionsFor(connect, 100));
+    const { write, read } = await group[3]!.roundTrips();
+    trips.push(write + read);
+    // The first to come leads.
+    const [leader, follower, ...heirs] = group as [BenchProcess, BenchProcess, ...BenchProcess[]];
+    const left = await follower.stop();
+    await atRest([leader, ...heirs]);
+    leave.push(lastOf([leader, ...heirs], 'acquired') - left);
+    await leader.stop();
+    await atRest(heirs);
+    handOver.push(lastOf(heirs, 'leader') - leader.lastMoment('leader-lost'));
+    for (const heir of heirs) await heir.kill();
   }
-  const unit = median(trips.map(({ write, read }) => write + read));
+  const unit = median(trips);
   figures.push(
     {
       name: 'hand-over of leadership, in good order',
@@ -213,30 +212,19 @@ async function benchLeave(connect: string): Promise<void> {
   );
 }
 
+function lastOf(group: readonly BenchProcess[], kind: MomentKind): number {
+  return Math.max(...group.map((instance) => instance.lastMoment(kind)));
+}
+
 async function benchCrash(connect: string): Promise<void> {
   note('kill -9 of a holder: 3 rounds');
   const times: number[] = [];
   for (let round = 0; round < 3; round++) {
-    const namespace = uniqueNamespace('bench');
-    const group = await groupOf(2, {
-      connect,
-      namespace,
-      total: 90,
-      sessionTimeout: SESSION_TIMEOUT,
-    });
-    const settings = JSON.stringify({
-      connect,
-      namespace,
-      total: 90,
-      sessionTimeout: SESSION_TIMEOUT,
-    });
-    const victim = await spawnNode('bench/bench-instance.ts', [settings]);
-    await victim.line(/^ready$/, { timeout: 30_000 });
-    const killed = performance.now();
-    await victim.end('SIGKILL');
-    await settled(group);
-    times.push(Math.max(...group.flatMap(({ moments }) => moments.acquired)) - killed);
-    await closeAll(group);
+    const [victim, ...group] = (await processGroup(3, optionsFor(connect, 90))).toReversed();
+    const killed = await victim!.kill();
+    await atRest(group);
+    times.push(lastOf(group, 'acquired') - killed);
+    for (const instance of group) await instance.kill();
   }
   const lease = SESSION_TIMEOUT / 2;
   figures.push({

@@ -64,10 +64,9 @@ export function next(
 
   const live = new Map(members.map((member) => [member.incarnation, member]));
   const before = plan ?? emptyPlan(total, facts);
-  const states = itemStates(before, live, facts);
-  const census = takeCensus(before, states);
+  const census = takeCensus(before, live, facts);
   const epoch = nextEpoch(before, members, facts);
-  const draft = new Draft(before, states, epoch);
+  const draft = new Draft(before, census, epoch);
 
   const isBarrier = before.total !== total;
   const mayRevoke = facts.mayRevoke && census.revoking.size === 0;
@@ -110,7 +109,7 @@ function freshPlan(
   epoch: number,
   facts: LeaderFacts,
 ): Plan {
-  const draft = new Draft(emptyPlan(total, facts), new Uint8Array(total), epoch);
+  const draft = new Draft(emptyPlan(total, facts), nobodyHolds(total), epoch);
   draft.follow(assign(facts.strategy, eligible, draft), eligible, false);
   return draft.finish(eligible, facts, total);
 }
@@ -150,59 +149,60 @@ function nextEpoch(plan: Plan, members: readonly MemberRecord[], { wall }: Leade
   return epoch;
 }
 
-/** For each item whether its holder has let go, holds it, is asked to let go, or is absent. */
-function itemStates(
-  plan: Plan,
-  live: ReadonlyMap<string, MemberRecord>,
-  { waitedOut, lastWords }: LeaderFacts,
-): Uint8Array {
-  const holders = plan.members.map(({ incarnation }) => ({
-    isLive: live.has(incarnation),
-    isGone: !live.has(incarnation) && waitedOut.has(incarnation),
-    record: live.get(incarnation) ?? lastWords.get(incarnation),
-  }));
-  const states = new Uint8Array(plan.total);
-  for (let item = 0; item < plan.total; item++) {
-    const owner = plan.owners[item]!;
-    if (owner < 0) continue;
-    const { isLive, isGone, record } = holders[owner]!;
-    const mark = plan.marks[item]!;
-    const isFree =
-      isGone ||
-      (record !== undefined &&
-        (record.surrendered >= plan.tokens[item]! || (mark > 0 && record.acked >= mark)));
-    states[item] = isFree ? FREE : !isLive ? DEAD : mark > 0 ? REVOKING : HELD;
-  }
-  return states;
-}
-
 interface Census {
+  /** For each item whether its holder has let go, holds it, is asked to let go, or is absent. */
+  readonly states: Uint8Array;
+  /** Incarnations that are asked to let go, and those that are absent but may still hold. */
   readonly revoking: ReadonlySet<string>;
   readonly dead: ReadonlySet<string>;
   readonly isEmpty: boolean;
 }
 
-function takeCensus(plan: Plan, states: Uint8Array): Census {
-  const revoking = new Set<number>();
-  const dead = new Set<number>();
+function nobodyHolds(total: number): Census {
+  return { states: new Uint8Array(total), revoking: new Set(), dead: new Set(), isEmpty: true };
+}
+
+function takeCensus(
+  plan: Plan,
+  live: ReadonlyMap<string, MemberRecord>,
+  { waitedOut, lastWords }: LeaderFacts,
+): Census {
+  const { members, owners, tokens, marks, total } = plan;
+  const holders = members.map(({ incarnation }) => {
+    const isLive = live.has(incarnation);
+    const isGone = !isLive && waitedOut.has(incarnation);
+    const { acked = 0, surrendered = 0 } =
+      live.get(incarnation) ?? lastWords.get(incarnation) ?? {};
+    return { isLive, isGone, acked, surrendered, incarnation };
+  });
+  const states = new Uint8Array(total);
+  const revoking = new Set<string>();
+  const dead = new Set<string>();
   let isEmpty = true;
-  for (let item = 0; item < plan.total; item++) {
-    const state = states[item];
-    if (state === FREE) continue;
+  for (let item = 0; item < total; item++) {
+    const owner = owners[item]!;
+    if (owner < 0) continue;
+    const holder = holders[owner]!;
+    const mark = marks[item]!;
+    const hasLetGo = holder.surrendered >= tokens[item]! || (mark > 0 && holder.acked >= mark);
+    if (holder.isGone || hasLetGo) continue;
     isEmpty = false;
-    if (state === REVOKING) revoking.add(plan.owners[item]!);
-    else if (state === DEAD) dead.add(plan.owners[item]!);
+    if (!holder.isLive) {
+      states[item] = DEAD;
+      dead.add(holder.incarnation);
+    } else if (mark > 0) {
+      states[item] = REVOKING;
+      revoking.add(holder.incarnation);
+    } else states[item] = HELD;
   }
-  const names = (indexes: Set<number>): Set<string> =>
-    new Set([...indexes].map((index) => plan.members[index]!.incarnation));
-  return { revoking: names(revoking), dead: names(dead), isEmpty };
+  return { states, revoking, dead, isEmpty };
 }
 
 /** Asks the strategy; what is being taken away or belongs to the dead counts as nobody's. */
 function assign(
   strategy: ShardingStrategy,
   eligible: readonly MemberRecord[],
-  { total, owners, members, states }: Draft,
+  { total, owners, members, census: { states } }: Draft,
 ): ArrayLike<number> {
   if (eligible.length === 0) return new Int32Array(total).fill(-1);
   const seats = new Map(eligible.map(({ incarnation }, index) => [incarnation, index]));
@@ -228,7 +228,7 @@ class Draft {
 
   constructor(
     before: Plan,
-    public states: Uint8Array,
+    public census: Census,
     readonly epoch: number,
   ) {
     this.total = before.total;
@@ -244,15 +244,16 @@ class Draft {
     this.owners = new Int32Array(total).fill(-1);
     this.tokens = new Float64Array(total);
     this.marks = new Float64Array(total);
-    this.states = new Uint8Array(total);
+    this.census = nobodyHolds(total);
     this.members = [];
   }
 
   /** Grants what is free, and asks back what has to move if that is allowed. */
   follow(target: ArrayLike<number>, eligible: readonly MemberRecord[], mayRevoke: boolean): void {
     this.#renumber(eligible);
+    const { states } = this.census;
     for (let item = 0; item < this.total; item++) {
-      const state = this.states[item];
+      const state = states[item];
       if (state === FREE) this.#grant(item, target[item]!);
       else if (state === HELD && this.owners[item] !== target[item]) this.#revoke(item, mayRevoke);
     }
@@ -260,15 +261,16 @@ class Draft {
 
   revokeAll(): void {
     for (let item = 0; item < this.total; item++) {
-      if (this.states[item] === HELD) this.#revoke(item, true);
+      if (this.census.states[item] === HELD) this.#revoke(item, true);
     }
   }
 
   /** In a barrier what has been let go stays free. */
   releaseFree(): void {
     for (let item = 0; item < this.total; item++) {
-      if (this.states[item] === FREE) this.#grant(item, -1);
-      else if (this.states[item] === HELD) this.wantsToRevoke = true;
+      const state = this.census.states[item];
+      if (state === FREE) this.#grant(item, -1);
+      else if (state === HELD) this.wantsToRevoke = true;
     }
   }
 
@@ -282,7 +284,7 @@ class Draft {
       office: { ...office, term: office.term ?? this.epoch },
       total: this.total,
       nextTotal,
-      settled: this.total === nextTotal && this.#isSettled(eligible.length > 0),
+      settled: this.total === nextTotal && this.#isSettled,
       members: this.members,
       owners: this.owners,
       tokens: this.tokens,
@@ -327,6 +329,7 @@ class Draft {
       return fresh.length + others.length - 1;
     });
     this.members = [...fresh, ...others];
+    if (renumbered.every((index, before) => index === before)) return;
     for (let item = 0; item < this.total; item++) {
       const owner = this.owners[item]!;
       if (owner >= 0) this.owners[item] = renumbered[owner]!;
@@ -335,8 +338,12 @@ class Draft {
 
   /** Drops members beyond the eligible that hold nothing. */
   #dropUnused(eligibleCount: number): void {
+    if (this.members.length === eligibleCount) return;
     const isUsed = new Uint8Array(this.members.length).fill(1, 0, eligibleCount);
-    for (const owner of this.owners) if (owner >= 0) isUsed[owner] = 1;
+    for (let item = 0; item < this.total; item++) {
+      const owner = this.owners[item]!;
+      if (owner >= 0) isUsed[owner] = 1;
+    }
     if (isUsed.every((used) => used === 1)) return;
     let index = 0;
     const renumbered = Array.from(isUsed, (used) => (used === 1 ? index++ : -1));
@@ -346,13 +353,10 @@ class Draft {
     }
   }
 
-  #isSettled(hasEligible: boolean): boolean {
-    for (let item = 0; item < this.total; item++) {
-      if (this.marks[item]! > 0 || this.states[item] === DEAD) return false;
-      if (hasEligible && this.owners[item]! < 0) return false;
-    }
-    // A move that is wanted but not allowed yet is still to come.
-    return !this.wantsToRevoke;
+  /** Nothing is being taken away or has to be, and no dead holder is left: then all is granted. */
+  get #isSettled(): boolean {
+    const { revoking, dead } = this.census;
+    return !this.wantsToRevoke && revoking.size === 0 && dead.size === 0;
   }
 }
 

@@ -30,7 +30,11 @@ export function sticky({ members, total, current }: StrategyInput): Int32Array {
 
 function countHeld(current: Int32Array, count: number): Int32Array {
   const held = new Int32Array(count);
-  for (const holder of current) if (holder >= 0) held[holder]! += 1;
+  // Counted by index: iterating over a typed array of 100,000 costs several times as much.
+  for (let item = 0; item < current.length; item++) {
+    const holder = current[item]!;
+    if (holder >= 0) held[holder]! += 1;
+  }
   return held;
 }
 
