@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Recording } from '../../test/conformance/recording.js';
 import { deferred } from '../../test/kit/eventually.js';
 import { type VirtualClock, VirtualTime } from '../../test/kit/virtual-clock.js';
-import { aborted$, after, endsWithin, SerialQueue, WakeableLoop } from './async.js';
+import { aborted$, after, Deadline, endsWithin, SerialQueue, WakeableLoop } from './async.js';
 
 let time: VirtualTime;
 let clock: VirtualClock;
@@ -57,6 +57,33 @@ describe('endsWithin', () => {
     void endsWithin(clock, new Promise(() => {}), -5).then((ended) => (outcome = ended));
     await time.settle();
     expect(outcome).toBe(false);
+  });
+});
+
+describe('Deadline', () => {
+  it('is one bound for many, and leaves no timer behind', async () => {
+    const deadline = new Deadline(clock, 100);
+    const outcomes: boolean[] = [];
+    const never = (): Promise<void> => new Promise(() => {});
+    for (let count = 0; count < 3; count++) {
+      void deadline.meets(never()).then((met) => outcomes.push(met));
+    }
+    expect(time.pending).toBeLessThanOrEqual(1);
+    expect(await deadline.meets(Promise.resolve())).toBe(true);
+    expect(await deadline.meets(Promise.reject(new Error('work')))).toBe(true);
+    await time.advance(99);
+    expect(outcomes).toEqual([]);
+    await time.advance(1);
+    expect(outcomes).toEqual([false, false, false]);
+    void deadline.meets(never()).then((met) => outcomes.push(met));
+    await time.settle();
+    expect(outcomes).toHaveLength(4);
+    expect(time.pending).toBe(0);
+  });
+
+  it('can be called off', () => {
+    new Deadline(clock, 100).cancel();
+    expect(time.pending).toBe(0);
   });
 });
 

@@ -309,7 +309,8 @@ describe('a plan write', () => {
         const plan = await f.plan();
         const other = planOf('a1:5 c1:6 c1:6 c1:6', { office, members: ['b1'] });
         const epoch = plan.epoch + 1;
-        await f.write({ ...other, epoch, tokens: other.tokens.map(() => epoch) });
+        const theirs = encodePlan({ ...other, epoch, tokens: other.tokens.map(() => epoch) });
+        await (await f.world.operator()).set(keyspace.plan, theirs, -1);
       }
       return set(path, data, version, options);
     };

@@ -62,6 +62,8 @@ export class Participation {
   #hasSettled = false;
   #isRegistered = false;
   #isLeaving = false;
+  /** The plan does without us: whatever it says from now on is no reason to stand for election again. */
+  #hasLeft = false;
   #lookout: Timer | undefined;
   /** The office is ours; the word is given once the lease covers it. */
   #term: number | undefined;
@@ -152,6 +154,7 @@ export class Participation {
     this.#isLeaving = true;
     await this.#follower.leave('shutdown');
     await this.#unnamed();
+    this.#hasLeft = true;
     await this.#resign();
     await this.#membership.unregister(this.#sessionTimeout);
     this.#close();
@@ -233,7 +236,7 @@ export class Participation {
 
   #stand(): void {
     const { registry, environment, keyspace, options } = this.parts;
-    if (this.#ended.signal.aborted) return;
+    if (this.#ended.signal.aborted || this.#hasLeft) return;
     const { incarnation } = this.#membership;
     const candidate = Buffer.from(JSON.stringify({ id: options.instance.id, incarnation }));
     const election = new Election(

@@ -1,0 +1,46 @@
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { checkoutRoot } from '../kit/checkout.js';
+
+export interface FaultRow {
+  readonly scenario: string;
+  readonly total: number | 'instances';
+  /** The longest time that any shard had no owner, in milliseconds. */
+  readonly gap: number;
+  /** From the end of the fault until everything was as it should be. */
+  readonly settled: number;
+  readonly bound: number;
+}
+
+const ROWS = join(checkoutRoot, '.build/fault-table');
+const TABLE = join(checkoutRoot, '.build/fault-table.txt');
+
+/** Says one line, and keeps it: test files run in processes of their own, so each row is a file. */
+export async function report(row: FaultRow): Promise<void> {
+  process.stdout.write(`fault  ${format(row)}\n`);
+  await mkdir(ROWS, { recursive: true });
+  const name = `${row.scenario} ${row.total}`.replaceAll(/[^a-z0-9]+/gi, '-');
+  await replace(join(ROWS, `${name}.json`), JSON.stringify(row));
+  await replace(TABLE, await table());
+}
+
+async function table(): Promise<string> {
+  const files = (await readdir(ROWS)).filter((file) => file.endsWith('.json')).toSorted();
+  const rows = await Promise.all(files.map((file) => readFile(join(ROWS, file), 'utf8')));
+  return rows.map((row) => `${format(JSON.parse(row) as FaultRow)}\n`).join('');
+}
+
+function format({ scenario, total, gap, settled, bound }: FaultRow): string {
+  const what = `${scenario} (total: ${total})`.padEnd(84);
+  const longest = `longest gap ${Math.round(gap)} ms`.padEnd(22);
+  return `${what} ${longest} settled after ${Math.round(settled)} ms of ${bound}`;
+}
+
+let drafts = 0;
+
+async function replace(file: string, text: string): Promise<void> {
+  drafts += 1;
+  const draft = `${file}.${process.pid}.${drafts}`;
+  await writeFile(draft, text);
+  await rename(draft, file);
+}

@@ -1,0 +1,3 @@
+import { killsAtEveryStep } from './leader-steps.js';
+
+killsAtEveryStep('instances');

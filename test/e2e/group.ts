@@ -1,0 +1,278 @@
+import { expect } from '@jest/globals';
+import { eventually } from '../kit/eventually.js';
+import { uniqueNamespace } from '../kit/namespace.js';
+import { check } from '../simulation/checker.js';
+import { describeEvent, type History } from '../simulation/history.js';
+import { report } from './fault-table.js';
+import { type GroupConfig, type MemberConfig, now } from './fixtures/member.protocol.js';
+import { type Member, MemberProcess } from './member.js';
+import { longestGap, merge } from './recording.js';
+
+/** The session timeout T of all members, unless a test says otherwise; D is half of it. */
+export const T = 2_000;
+const D = T / 2;
+const MARGIN = 500;
+const TICK = 200;
+export const DRAIN_TIMEOUT = 1_000;
+
+/** What a machine with two cores, shared with other tests, may take on top of what the protocol takes. */
+const SLACK = 2_500;
+
+/** Within these times everything is as it should be again. */
+export const BOUND = {
+  /** Nobody has to be waited for. */
+  orderly: SLACK,
+  /** A process has to start first. */
+  join: SLACK + 5_000,
+  /** A session has to end and a lease to run out. */
+  takeOver: T + D + MARGIN + 2 * TICK + SLACK,
+  /** The same where the shards are also to be taken back, or somebody comes back. */
+  comeBack: 2 * (T + D + MARGIN + 2 * TICK) + SLACK,
+} as const;
+
+/** For a whole test, with the time that it waits for its turn: not what it is about. */
+export const TIMEOUT = 150_000;
+
+/** How long everything has to stay as it should be before it counts. */
+const CALM = 200;
+
+export interface GroupOptions {
+  readonly connect: string;
+  readonly label: string;
+  readonly total: number | 'instances';
+  /** For all members. */
+  readonly config?: Partial<GroupConfig>;
+}
+
+/** What differs for one member, or for the process that it is alone in. */
+export type StartOptions = Partial<GroupConfig & Omit<MemberConfig, 'apps'>>;
+
+/** Counts the lives of all ids: one process may belong to several groups. */
+let lives = 0;
+
+/** The members of one group, and how it is judged. */
+export class Group {
+  readonly namespace: string;
+  readonly members: Member[] = [];
+
+  constructor(readonly options: GroupOptions) {
+    this.namespace = uniqueNamespace(options.label);
+  }
+
+  /** What a member of this group is configured with. */
+  configure(id: string, overrides: Partial<GroupConfig> = {}): GroupConfig {
+    const { total } = this.options;
+    lives += 1;
+    return {
+      who: `${id}.${lives}`,
+      id,
+      namespace: this.namespace,
+      total,
+      drainTimeout: DRAIN_TIMEOUT,
+      ...(total === 'instances' ? { rebalanceDelay: 100 } : {}),
+      ...this.options.config,
+      ...overrides,
+    };
+  }
+
+  /** Starts a process with one member of this group; it joins in its own time. */
+  async start(id: string, overrides: StartOptions = {}): Promise<Member> {
+    const { connect, sessionTimeout, connectTimeout, credentials, ...config } = overrides;
+    const process = await MemberProcess.start({
+      connect: connect ?? this.options.connect,
+      sessionTimeout: sessionTimeout ?? T,
+      ...(connectTimeout === undefined ? {} : { connectTimeout }),
+      ...(credentials === undefined ? {} : { credentials }),
+      apps: [[this.configure(id, config)]],
+    });
+    return this.adopt(process)[0]!;
+  }
+
+  /** Takes those members of a process that belong to this group. */
+  adopt(process: MemberProcess): Member[] {
+    const own = process.members.filter(({ namespace }) => namespace === this.namespace);
+    this.members.push(...own);
+    return own;
+  }
+
+  async startAll(...ids: string[]): Promise<Member[]> {
+    return Promise.all(ids.map((id) => this.start(id)));
+  }
+
+  get running(): Member[] {
+    return this.members.filter(({ isRunning, isFrozen }) => isRunning && !isFrozen);
+  }
+
+  get leader(): Member {
+    const leaders = this.running.filter(({ leads }) => leads);
+    if (leaders.length !== 1) throw new Error(`${leaders.length} lead`);
+    return leaders[0]!;
+  }
+
+  /** Those that do not lead. */
+  get followers(): Member[] {
+    return this.running.filter(({ leads }) => !leads);
+  }
+
+  total(members: number = this.running.length): number {
+    return this.options.total === 'instances' ? members : this.options.total;
+  }
+
+  /**
+   * Waits until every running member is ready and has just said so, each item is owned by exactly one,
+   * evenly, and one leads; and until it has been so for a while.
+   * @returns the milliseconds until it became so
+   */
+  async settled(timeout: number, total?: number): Promise<number> {
+    const since = now();
+    let calmSince: number | undefined;
+    await eventually(
+      () => {
+        try {
+          this.#assertSettled(since, total ?? this.total());
+        } catch (error) {
+          calmSince = undefined;
+          throw error;
+        }
+        calmSince ??= now();
+        return now() - calmSince >= CALM;
+      },
+      { timeout: timeout + CALM, interval: 10, label: 'the group settled' },
+    ).catch((error: Error) => {
+      // What was done wrong says more than that it did not come right.
+      this.#assertNothingWrong(this.history());
+      throw new Error(`${error.message}\n${this.logs()}`, { cause: error });
+    });
+    return (calmSince ?? now()) - since;
+  }
+
+  /**
+   * Makes a fault happen to a settled group; it settles again within the bound and did nothing wrong.
+   * What is not known before can be named afterwards, or left out of the table.
+   */
+  async suffers(
+    scenario: string | (() => string | undefined),
+    bound: number,
+    fault: () => Promise<unknown>,
+    /** Before and after it, where an operator changes the total. */
+    totals?: readonly [number, number],
+  ): Promise<void> {
+    const before = totals?.[0] ?? this.total();
+    await this.settled(BOUND.comeBack + BOUND.join, before);
+    const from = now();
+    await fault();
+    const settled = await this.settled(bound, totals?.[1]);
+    this.judge();
+    const after = totals?.[1] ?? this.total();
+    const gap = longestGap(this.history(), { from, to: now(), totals: [before, after] });
+    const name = typeof scenario === 'string' ? scenario : scenario();
+    if (name === undefined) return;
+    await report({ scenario: name, total: this.options.total, gap, settled, bound });
+  }
+
+  history(): History {
+    return merge(this.members.map(({ recording, isRunning }) => recording.events(!isRunning)));
+  }
+
+  /** By what everyone answered and the hooks told: nothing that must not happen has happened. */
+  judge(): void {
+    const history = this.history();
+    expect(history.filter(({ kind }) => kind === 'owns')).not.toEqual([]);
+    this.#assertNothingWrong(history);
+  }
+
+  #assertNothingWrong(history: History): void {
+    const violations = check(history);
+    if (violations.length === 0) return;
+    const [first] = violations;
+    const around = history.filter(
+      ({ time, kind }) =>
+        kind !== 'owns' && kind !== 'leads' && Math.abs(time - first!.time) < 3_000,
+    );
+    const trace = around.map(describeEvent).join('\n');
+    throw new Error(
+      `${violations.length} violations, first: ${first!.rule}: ${first!.text}\n${trace}\n${this.logs()}`,
+    );
+  }
+
+  /** The last of everyone's log, for whoever has to find out why. */
+  logs(): string {
+    return this.members
+      .flatMap(({ who, logs }) =>
+        logs.map(({ t, level, text }) => ({ t, text: `${who} ${level} ${text}` })),
+      )
+      .toSorted((a, b) => a.t - b.t)
+      .map(({ t, text }) => `${t.toFixed(1)} ${text}`)
+      .slice(-80)
+      .join('\n');
+  }
+
+  async close(): Promise<void> {
+    for (const member of this.members) member.resume();
+    await Promise.all(this.members.map((member) => member.kill()));
+  }
+
+  #assertSettled(since: number, total: number): void {
+    const { running } = this;
+    const states = running.map((member) => {
+      const { who, heard, state, items, leads } = member.recording;
+      if (heard < since || !state) throw new Error(`nothing was heard of ${who}`);
+      const totals = new Set(state.o.map(([, , under]) => under));
+      return { who, status: state.status, items, leads, totals: [...totals] };
+    });
+    const shown = states.map(({ who, status, items, leads }) =>
+      [who, status, leads ? 'leads' : '', `[${items.join()}]`].join(' '),
+    );
+    const problem = problemOf(states, total);
+    if (problem) throw new Error(`${problem}: ${shown.join('; ')}`);
+  }
+}
+
+interface Said {
+  readonly who: string;
+  readonly status: string;
+  readonly items: readonly number[];
+  readonly leads: boolean;
+  readonly totals: readonly number[];
+}
+
+function problemOf(states: readonly Said[], total: number): string | undefined {
+  if (states.some(({ status }) => status !== 'ready')) return 'not all are ready';
+  const owned = states.flatMap(({ items }) => items).toSorted((a, b) => a - b);
+  const wanted = Array.from({ length: total }, (_, item) => item);
+  if (owned.join() !== wanted.join()) return `items ${owned.join()} of ${total} are owned`;
+  if (states.some(({ totals }) => totals.some((under) => under !== total))) return 'an old total';
+  const sizes = states.map(({ items }) => items.length);
+  if (Math.max(...sizes) - Math.min(...sizes) > 1) return 'not shared out evenly';
+  const leaders = states.filter(({ leads }) => leads).length;
+  return leaders === 1 ? undefined : `${leaders} lead`;
+}
+
+/** Lets this much time pass: as the length of a fault, never to wait for something to come about. */
+export async function passes(milliseconds: number): Promise<void> {
+  const end = now() + milliseconds;
+  await eventually(() => now() >= end, { timeout: milliseconds + 5_000, interval: 10 });
+}
+
+/** How many groups one test file has at a time: their tests mostly wait, but their processes need cores. */
+const AT_A_TIME = 2;
+const waiting: (() => void)[] = [];
+let free = AT_A_TIME;
+
+/** Runs a test on a group of its own, in its turn, and ends all its processes, whatever happens. */
+export async function withGroup(
+  options: GroupOptions,
+  test: (group: Group) => Promise<void>,
+): Promise<void> {
+  if (free > 0) free -= 1;
+  else await new Promise<void>((resolve) => void waiting.push(resolve));
+  const group = new Group(options);
+  try {
+    await test(group);
+  } finally {
+    await group.close();
+    const next = waiting.shift();
+    if (next) next();
+    else free += 1;
+  }
+}

@@ -1,0 +1,140 @@
+import type { Event, History } from '../simulation/history.js';
+import type { Line } from './fixtures/member.protocol.js';
+
+type State = Extract<Line, { k: 'state' }>;
+type Hook = Extract<Line, { k: 'hook' }>;
+
+/** What one registration of one process has said, from its first line to its last. */
+export class Recording {
+  readonly hooks: Hook[] = [];
+  readonly #events: Event[] = [];
+  #state: State | undefined;
+  #heard = 0;
+  #lines = 0;
+
+  constructor(readonly who: string) {}
+
+  /** When it last said anything about itself. */
+  get heard(): number {
+    return this.#heard;
+  }
+
+  /** How many lines it has said. */
+  get lines(): number {
+    return this.#lines;
+  }
+
+  get state(): State | undefined {
+    return this.#state;
+  }
+
+  get items(): readonly number[] {
+    return this.#state?.o.map(([item]) => item) ?? [];
+  }
+
+  get leads(): boolean {
+    return this.#state?.leads ?? false;
+  }
+
+  learn(line: Line): void {
+    if (!('who' in line) || line.who !== this.who) return;
+    this.#lines += 1;
+    this.#heard = line.t;
+    switch (line.k) {
+      case 'state':
+        // It last gave the old answer when it was last asked.
+        this.#witness(line.p);
+        this.#state = line;
+        return this.#witness(line.t);
+      case 'beat':
+        return this.#witness(line.t);
+      case 'hook':
+        this.hooks.push(line);
+        return void this.#events.push(toEvent(line));
+      default:
+    }
+  }
+
+  /** Its part of the history; `isOver` if the process has ended. */
+  events(isOver: boolean): Event[] {
+    const { who } = this;
+    return isOver ? [...this.#events, { kind: 'died', who, time: this.#heard }] : this.#events;
+  }
+
+  #witness(time: number): void {
+    const { who } = this;
+    for (const [item, token, total] of this.#state?.o ?? []) {
+      this.#events.push({ kind: 'owns', who, time, item, token: BigInt(token), total });
+    }
+    if (this.leads) this.#events.push({ kind: 'leads', who, time });
+  }
+}
+
+function toEvent({
+  who,
+  t: time,
+  hook,
+  item = -1,
+  token = '0',
+  total = 0,
+  term = '0',
+}: Hook): Event {
+  switch (hook) {
+    case 'acquired':
+      return { kind: 'acquired', who, time, item, token: BigInt(token), total };
+    case 'released':
+      return { kind: 'released', who, time, item, token: BigInt(token) };
+    case 'leader':
+      return { kind: 'leader', who, time, term: BigInt(term) };
+    case 'leaderLost':
+      return { kind: 'leader-lost', who, time };
+    case 'started':
+    case 'completed':
+      return { kind: hook, who, time };
+  }
+}
+
+/** One history from those of several processes; what each said keeps its order. */
+export function merge(parts: readonly (readonly Event[])[]): History {
+  return parts.flat().toSorted((a, b) => a.time - b.time);
+}
+
+/** From one quiet moment to another. */
+export interface Window {
+  readonly from: number;
+  readonly to: number;
+  /** How many items there were at its begin and at its end. */
+  readonly totals: readonly [number, number];
+}
+
+/** The longest time within the window for which nobody owned an item that there was. */
+export function longestGap(history: History, { from, to, totals }: Window): number {
+  const [before, after] = totals;
+  let longest = 0;
+  for (let item = 0; item < Math.max(before, after); item += 1) {
+    const spans = spansOf(history, item)
+      .filter((span) => span.to >= from && span.from <= to)
+      .toSorted((a, b) => a.from - b.from);
+    // An item that comes to be, or ceases to be, with a change of the total misses nobody till or since then.
+    let owned = item < before ? from : (spans[0]?.from ?? to);
+    for (const span of spans) {
+      longest = Math.max(longest, span.from - owned);
+      owned = Math.max(owned, span.to);
+    }
+    if (item < after) longest = Math.max(longest, to - owned);
+  }
+  return longest;
+}
+
+/** Each holding of an item, from its first to its last "yes". */
+function spansOf(history: History, item: number): { from: number; to: number }[] {
+  const spans = new Map<string, { from: number; to: number }>();
+  for (const event of history) {
+    if (event.kind !== 'owns' || event.item !== item) continue;
+    const key = `${event.who} ${event.token}`;
+    const span = spans.get(key);
+    if (span) span.to = event.time;
+    else spans.set(key, { from: event.time, to: event.time });
+  }
+  return [...spans.values()];
+}
