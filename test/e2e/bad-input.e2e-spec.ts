@@ -4,7 +4,7 @@ import { eventually } from '../kit/eventually.js';
 import { freePort } from '../kit/free-port.js';
 import { ZooKeeperServer } from '../kit/zookeeper-server.js';
 import { now } from './fixtures/member.protocol.js';
-import { BOUND, type Group, T, TIMEOUT, withGroup } from './group.js';
+import { BOUND, FORMATION, type Group, T, TIMEOUT, withGroup } from './group.js';
 import { Operator } from './operator.js';
 import { withOpen } from './with-open.js';
 
@@ -47,7 +47,7 @@ describe('bad input', () => {
           await eventually(() => expect(member.hasLogged(warning)).toBe(true));
           expect(member.hasLogged('The application starts; its shards come later')).toBe(true);
           await late.start();
-          await group.settled(BOUND.join);
+          await group.settled(FORMATION);
         };
         await inGroup('unreachable', test, late.connect);
       }),
@@ -100,7 +100,7 @@ describe('bad input', () => {
     () =>
       inGroup('newer-later', async (group) => {
         await group.startAll('a', 'b');
-        await group.settled(BOUND.join);
+        await group.settled(FORMATION);
         const plan = await planOf(group);
         await operator.write(`/${group.namespace}/sharding`, NEWER);
         const { version } = (await planOf(group)).stat;
@@ -143,7 +143,7 @@ describe('bad input', () => {
     () =>
       inGroup('duplicate', async (group) => {
         const [first] = await group.startAll('a');
-        await group.settled(BOUND.join);
+        await group.settled(FORMATION);
         const bound = 2 * T + 10_000;
         const begun = now();
         const startup = { wait: true, timeout: 60_000 };

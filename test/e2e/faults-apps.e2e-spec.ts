@@ -81,8 +81,7 @@ describe('ids, groups and applications', () => {
           const groups = [one.configure(id), other.configure(id, { registration: 'other' })];
           const config = { connect, sessionTimeout: T, apps: [groups] };
           const process = await MemberProcess.start(config);
-          one.adopt(process);
-          other.adopt(process);
+          await Promise.all([one.adopt(process), other.adopt(process)]);
         };
         /** Happens once, when both are ready for it. */
         const both = async (what: string, bound: number, fault: () => Promise<unknown>) => {
@@ -121,7 +120,7 @@ describe('ids, groups and applications', () => {
           });
           const { connect } = server;
           const process = await MemberProcess.start({ connect, sessionTimeout: T, apps });
-          group.adopt(process);
+          await group.adopt(process);
           return process;
         };
         const first = await start('a');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../kit/eventually.js';
 import { ZooKeeperServer } from '../kit/zookeeper-server.js';
-import { BOUND, type Group, passes, T, TIMEOUT, withGroup } from './group.js';
+import { BOUND, FORMATION, type Group, passes, T, TIMEOUT, withGroup } from './group.js';
 import type { Member } from './member.js';
 import { Operator } from './operator.js';
 import { type PassingWrite, Road } from './road.js';
@@ -37,9 +37,9 @@ describe('the leadership', () => {
       const config = { sessionTimeout, lease: { duration: T / 2 } };
       await withOpen(await Road.build(server.port, group.namespace), async (road) => {
         const leader = await group.start('a', { ...config, connect: road.connect });
-        await group.settled(BOUND.join);
+        await group.settled(FORMATION);
         await Promise.all(others.map((id) => group.start(id, config)));
-        await group.settled(BOUND.join);
+        await group.settled(FORMATION);
         expect(leader.leads).toBe(true);
         await test(group, leader, road);
       });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../kit/eventually.js';
 import { ZooKeeperServer } from '../kit/zookeeper-server.js';
 import type { Behaviour, Behaviours, GroupConfig, HookName } from './fixtures/member.protocol.js';
-import { BOUND, DRAIN_TIMEOUT, type Group, T, TIMEOUT, withGroup } from './group.js';
+import { BOUND, DRAIN_TIMEOUT, FORMATION, type Group, T, TIMEOUT, withGroup } from './group.js';
 import type { Member } from './member.js';
 import { Operator } from './operator.js';
 
@@ -71,7 +71,7 @@ describe('hooks misbehave', () => {
     () =>
       inGroup('ignores', {}, async (group) => {
         const [stubborn] = await group.startAll('a', 'b');
-        await group.settled(BOUND.join);
+        await group.settled(FORMATION);
         // Far beyond drainTimeout, session, lease and margin.
         stubborn!.send({ do: 'behave', hooks: { acquired: { delay: 60_000 } } });
         const acquired = () =>
@@ -112,7 +112,7 @@ describe('hooks misbehave', () => {
     () =>
       inGroup('blocked', {}, async (group) => {
         await group.startAll('a', 'b');
-        await group.settled(BOUND.join);
+        await group.settled(FORMATION);
         const [blocked] = group.followers;
         const length = 2 * T + 4 * DRAIN_TIMEOUT;
         const scenario = 'event loop blocked beyond the session when asked to let go';
@@ -128,11 +128,11 @@ describe('hooks misbehave', () => {
     () =>
       inGroup('evicted', {}, async (group) => {
         const leader = await group.start('a');
-        await group.settled(BOUND.join);
+        await group.settled(FORMATION);
         // Its session outlives the leader's patience, its lease does not.
         const lasting = { sessionTimeout: 10 * T, lease: { duration: T / 2 } };
         const blocked = await group.start('b', lasting);
-        await group.settled(BOUND.join);
+        await group.settled(FORMATION);
         const { path } = blocked;
         const registered = await operator.get(path);
         const length = 2 * T + 4 * DRAIN_TIMEOUT;

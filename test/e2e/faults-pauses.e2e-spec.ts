@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../kit/eventually.js';
 import { TcpProxy } from '../kit/tcp-proxy.js';
 import { ZooKeeperServer } from '../kit/zookeeper-server.js';
-import { BOUND, type Group, passes, T, TIMEOUT, withGroup } from './group.js';
+import { BOUND, FORMATION, type Group, passes, T, TIMEOUT, withGroup } from './group.js';
 import type { Member } from './member.js';
 import { Operator } from './operator.js';
 import { withOpen } from './with-open.js';
@@ -50,7 +50,7 @@ describe('processes stand still', () => {
         // The session outlives the lease by far, also where the machine is slow.
         const config = { sessionTimeout: 3 * T, lease: { duration: T / 2 } };
         await Promise.all(['a', 'b', 'c'].map((id) => group.start(id, config)));
-        await group.settled(BOUND.join);
+        await group.settled(FORMATION);
         for (const [what, pick] of VICTIMS) {
           const lapsed = pick(group);
           const registered = await operator.get(lapsed.path);
@@ -77,7 +77,7 @@ describe('processes stand still', () => {
       withOpen(await TcpProxy.start({ target: server.port }), (road) =>
         withGroup({ connect: server.connect, label: 'silent', total: 8 }, async (group) => {
           const cutOff = await group.start('a', { connect: road.connect });
-          await group.settled(BOUND.join);
+          await group.settled(FORMATION);
           const others = await group.startAll('b', 'c');
           const scenario = 'network of the leader silent past its session';
           await group.suffers(scenario, BOUND.comeBack, async () => {

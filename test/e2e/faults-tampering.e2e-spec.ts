@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodePlan } from '../../lib/coordinator/plan-codec.js';
 import { eventually } from '../kit/eventually.js';
 import { ZooKeeperServer } from '../kit/zookeeper-server.js';
-import { BOUND, type Group, TIMEOUT, withGroup } from './group.js';
+import { BOUND, FORMATION, type Group, TIMEOUT, withGroup } from './group.js';
 import type { Member } from './member.js';
 import { Operator } from './operator.js';
 import { withOpen } from './with-open.js';
@@ -25,7 +25,7 @@ describe.each([{ total: 8 }, { total: 'instances' as const }])(
     const inGroup = (label: string, test: (group: Group) => Promise<void>): Promise<void> =>
       withGroup({ connect: server.connect, label, total }, async (group) => {
         await group.startAll('a', 'b', 'c');
-        await group.settled(BOUND.join);
+        await group.settled(FORMATION);
         await test(group);
       });
 

@@ -4,7 +4,7 @@ import { ZooKeeperEnsemble } from '../kit/zookeeper-ensemble.js';
 import { ZooKeeperServer } from '../kit/zookeeper-server.js';
 import { now } from './fixtures/member.protocol.js';
 import { withOpen } from './with-open.js';
-import { BOUND, type Group, passes, T, TIMEOUT, withGroup } from './group.js';
+import { BOUND, FORMATION, type Group, passes, T, TIMEOUT, withGroup } from './group.js';
 
 /** An outage during which everybody notices by itself, and the session's time runs out. */
 async function outage(
@@ -65,7 +65,7 @@ describe('ZooKeeper fails', () => {
         const connect = `${leader.connect},${other!.connect}`;
         await withGroup({ connect, label: 'follower', total: 8 }, async (group) => {
           const rest = await group.startAll('a', 'b');
-          await group.settled(BOUND.join);
+          await group.settled(FORMATION);
           const content = await group.start('c', { connect: cutOff!.connect });
           const scenario = 'a ZooKeeper follower cut off from its leader, with a holder on it';
           await group.suffers(scenario, BOUND.comeBack, async () => {

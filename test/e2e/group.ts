@@ -16,19 +16,22 @@ const TICK = 200;
 export const DRAIN_TIMEOUT = 1_000;
 
 /** What a machine with two cores, shared with other tests, may take on top of what the protocol takes. */
-const SLACK = 2_500;
+const SLACK = 3_000;
 
 /** Within these times everything is as it should be again. */
 export const BOUND = {
   /** Nobody has to be waited for. */
   orderly: SLACK,
-  /** A process has to start first. */
-  join: SLACK + 5_000,
+  /** A process has started and has to connect first. */
+  join: 2_000 + SLACK,
   /** A session has to end and a lease to run out. */
   takeOver: T + D + MARGIN + 2 * TICK + SLACK,
   /** The same where the shards are also to be taken back, or somebody comes back. */
   comeBack: 2 * (T + D + MARGIN + 2 * TICK) + SLACK,
 } as const;
+
+/** What the group that a test begins with may take to form, and a process to start: not what it is about. */
+export const FORMATION = 30_000;
 
 /** For a whole test, with the time that it waits for its turn: not what it is about. */
 export const TIMEOUT = 150_000;
@@ -75,7 +78,7 @@ export class Group {
     };
   }
 
-  /** Starts a process with one member of this group; it joins in its own time. */
+  /** Starts a process with one member of this group; from then on it joins in its own time. */
   async start(id: string, overrides: StartOptions = {}): Promise<Member> {
     const { connect, sessionTimeout, connectTimeout, credentials, ...config } = overrides;
     const process = await MemberProcess.start({
@@ -85,13 +88,17 @@ export class Group {
       ...(credentials === undefined ? {} : { credentials }),
       apps: [[this.configure(id, config)]],
     });
-    return this.adopt(process)[0]!;
+    return (await this.adopt(process))[0]!;
   }
 
-  /** Takes those members of a process that belong to this group. */
-  adopt(process: MemberProcess): Member[] {
+  /** Takes those members of a process that belong to this group, once they have said a word. */
+  async adopt(process: MemberProcess): Promise<Member[]> {
     const own = process.members.filter(({ namespace }) => namespace === this.namespace);
     this.members.push(...own);
+    await eventually(() => own.every(({ recording }) => recording.heard > 0), {
+      timeout: FORMATION,
+      label: 'a process started',
+    });
     return own;
   }
 
@@ -158,7 +165,7 @@ export class Group {
     totals?: readonly [number, number],
   ): Promise<void> {
     const before = totals?.[0] ?? this.total();
-    await this.settled(BOUND.comeBack + BOUND.join, before);
+    await this.settled(FORMATION, before);
     const from = now();
     await fault();
     const settled = await this.settled(bound, totals?.[1]);

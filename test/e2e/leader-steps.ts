@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodePlan } from '../../lib/coordinator/plan-codec.js';
 import { eventually } from '../kit/eventually.js';
 import { ZooKeeperServer } from '../kit/zookeeper-server.js';
-import { BOUND, type Group, TIMEOUT, withGroup } from './group.js';
+import { BOUND, FORMATION, type Group, TIMEOUT, withGroup } from './group.js';
 import type { Member } from './member.js';
 import { type PassingWrite, Road } from './road.js';
 import { withOpen } from './with-open.js';
@@ -78,7 +78,7 @@ export function killsAtEveryStep(total: number | 'instances'): void {
         withGroup({ connect: server.connect, label: `step-${when}`, total }, (group) =>
           withOpen(new WatchedGroup(group, server.port), async (watched) => {
             await Promise.all(['a', 'b', 'c'].map((id) => watched.join(id)));
-            await group.settled(BOUND.join);
+            await group.settled(FORMATION);
             for (const step of Object.keys(STEPS) as Step[]) {
               await killAt(group, watched, step, when);
             }
