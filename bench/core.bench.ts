@@ -20,6 +20,8 @@ const { values } = parseArgs({ options: { rounds: { type: 'string', default: '9'
 const rounds = Number(values.rounds);
 const SESSION_TIMEOUT = 4_000;
 const TICK = 200;
+/** As in production: a write is answered when it is on the disk, which the tests do without. */
+const DURABLE = { forceSync: 'yes' };
 const figures: Figure[] = [];
 
 function note(text: string): void {
@@ -319,7 +321,9 @@ async function benchOwns(connect: string): Promise<void> {
 }
 
 const given = process.env['ZOOKEEPER_CONNECT'];
-const server = given ? undefined : await ZooKeeperServer.start({ tickTime: TICK });
+const server = given
+  ? undefined
+  : await ZooKeeperServer.start({ tickTime: TICK, settings: DURABLE });
 try {
   const connect = given ?? server!.connect;
   benchPlanning();

@@ -122,7 +122,10 @@ export class Election {
         this.registry.children(this.latches, this.#pinned),
         this.registry.exists(path, this.#pinned),
       ]);
-      const ordered = line.toSorted((a, b) => sequenceOf(a) - sequenceOf(b));
+      // What the store has not numbered was not made by a candidate, and is in nobody's way.
+      const ordered = line
+        .filter((name) => Number.isInteger(sequenceOf(name)))
+        .toSorted((a, b) => sequenceOf(a) - sequenceOf(b));
       const place = ordered.indexOf(nodeName(path));
       if (place < 0) return false;
       if (place === 0) return stat?.owner === this.session;

@@ -75,7 +75,7 @@ export class Leader {
   ) {
     this.#writes = new SureWrites(registry, environment);
     this.#mayRevoke = options.rebalanceDelay === 0;
-    this.#members = new MembersWatch(registry, keyspace, () => this.#loop.wake());
+    this.#members = new MembersWatch(registry, keyspace, () => this.#loop.wake(), this.#complain);
     if (options.seedView) {
       this.#seedView = new SeedView(registry, environment, keyspace, options);
     }
@@ -85,11 +85,18 @@ export class Leader {
     this.#subscriptions.push(
       this.plans.state$.subscribe({ next: () => this.#loop.wake(), error: () => {} }),
       this.config.config$.subscribe(() => this.#loop.wake()),
-      this.registry.watch(this.keyspace.necessary).subscribe((node) => {
-        if (node && !this.#seedView?.isOurs(node)) void this.#takeRequest(node.stat.version);
+      this.registry.watch(this.keyspace.necessary).subscribe({
+        next: (node) => {
+          if (node && !this.#seedView?.isOurs(node)) void this.#takeRequest(node.stat.version);
+        },
+        error: this.#complain,
       }),
     );
   }
+
+  readonly #complain = (error: unknown): void => {
+    this.environment.log.error(`The leader cannot watch the group: ${(error as Error).message}`);
+  };
 
   /** Ends at once; nothing is written any more. */
   async stop(): Promise<void> {
@@ -311,7 +318,7 @@ export class Leader {
   }
 
   /** Sets the timers for what the step waits for, and drops those that nothing waits for. */
-  #attend({ waiting }: Step, plan: Plan | undefined): void {
+  #attend({ waiting, revoked }: Step, plan: Plan | undefined): void {
     const asked = new Set(waiting.acknowledgements);
     for (const [incarnation, timer] of this.#overdue) {
       if (asked.has(incarnation)) continue;
@@ -324,6 +331,8 @@ export class Leader {
       const timer = this.environment.clock.setTimer(() => void this.#evict(member), bound);
       this.#overdue.set(member.incarnation, timer);
     }
+    // Permission that was not made use of is void: what comes next waits for its own.
+    if (revoked === 0) this.#mayRevoke = this.options.rebalanceDelay === 0;
     if (waiting.permission && !this.#permission) {
       this.#permission = this.environment.clock.setTimer(() => {
         this.#permission = undefined;

@@ -86,6 +86,17 @@ export class LeaseKeeper {
     }
   }
 
+  /** Takes the lease node away: we have left. */
+  async relinquish(): Promise<void> {
+    this.close();
+    const { leasePath, session } = this.options;
+    try {
+      await this.registry.delete(leasePath, ANY_VERSION, { session });
+    } catch (error) {
+      if (registryErrorCode(error) !== 'NO_NODE') throw error;
+    }
+  }
+
   close(): void {
     this.#closed = true;
     this.#isFlagged = false;

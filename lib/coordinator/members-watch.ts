@@ -21,10 +21,12 @@ export class MembersWatch {
     private readonly registry: Registry,
     private readonly keyspace: Keyspace,
     private readonly onChange: () => void,
+    /** What cannot be watched, where access is denied: the picture stays incomplete. */
+    private readonly onError: (error: unknown) => void = () => {},
   ) {
     this.#subscription = registry
       .watchChildren(keyspace.instances)
-      .subscribe((ids) => this.#list(ids ?? []));
+      .subscribe({ next: (ids) => this.#list(ids ?? []), error: this.onError });
   }
 
   /** Whether every registration has been read at least once. */
@@ -77,7 +79,9 @@ export class MembersWatch {
     this.#members.set(id, { subscription, isRead: false, record: undefined, version: 0 });
     // A view that others have open emits at once, while we subscribe.
     subscription.add(
-      this.registry.watch(this.keyspace.instance(id)).subscribe((node) => this.#learn(id, node)),
+      this.registry
+        .watch(this.keyspace.instance(id))
+        .subscribe({ next: (node) => this.#learn(id, node), error: this.onError }),
     );
   }
 

@@ -156,7 +156,11 @@ export class Participation {
     await this.#unnamed();
     this.#hasLeft = true;
     await this.#resign();
-    await this.#membership.unregister(this.#sessionTimeout);
+    await Promise.all([
+      this.#membership.unregister(this.#sessionTimeout),
+      // The session may be others' too and live on: then the lease must not speak for us any more.
+      this.#keeper.relinquish(),
+    ]);
     this.#close();
     await this.#follower.close('shutdown');
   }

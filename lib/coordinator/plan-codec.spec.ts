@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { factsOf, member, planOf } from '../../test/kit/plans.js';
 import { SeededRandom } from '../../test/kit/seeded-random.js';
 import { ByteWriter } from './bytes.js';
+import { MAX_TOTAL } from './group-config.js';
 import type { MemberRecord } from './member-record.js';
 import type { Plan } from './plan.js';
 import { decodePlan, encodePlan, MAX_PLAN_BYTES, UnreadablePlanError } from './plan-codec.js';
@@ -158,6 +159,22 @@ describe('the plan codec', () => {
   it('gives back a member with more than 256 different tokens', () => {
     const plan = planOf(Array.from({ length: 700 }, (_, item) => `a1:${item + 1}`).join(' '));
     expect(decodePlan(encodePlan(plan))).toEqual(plan);
+  });
+
+  it('reads as many items as a group can have, and not one more', () => {
+    const free = (total: number): Plan => ({
+      ...planOf(''),
+      total,
+      nextTotal: total,
+      owners: new Int32Array(total).fill(-1),
+      tokens: new Float64Array(total),
+      marks: new Float64Array(total),
+    });
+    expect(decodeOrRefuse(encodePlan(free(MAX_TOTAL)))?.total).toBe(MAX_TOTAL);
+    const larger = { ...free(MAX_TOTAL + 1), nextTotal: 1 };
+    expect(decodeOrRefuse(encodePlan(larger))).toBeUndefined();
+    const growing = { ...planOf('a1:5'), nextTotal: MAX_TOTAL + 1 };
+    expect(decodeOrRefuse(encodePlan(growing))).toBeUndefined();
   });
 
   it('deflates a large plan, and gives it back', () => {

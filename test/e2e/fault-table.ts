@@ -10,6 +10,8 @@ export interface FaultRow {
   /** From the end of the fault until everything was as it should be. */
   readonly settled: number;
   readonly bound: number;
+  /** How many leases ran out meanwhile: some faults are to have none, and show a machine too busy. */
+  readonly lapses: number;
 }
 
 const ROWS = join(checkoutRoot, '.build/fault-table');
@@ -30,10 +32,10 @@ async function table(): Promise<string> {
   return rows.map((row) => `${format(JSON.parse(row) as FaultRow)}\n`).join('');
 }
 
-function format({ scenario, total, gap, settled, bound }: FaultRow): string {
+function format({ scenario, total, gap, settled, bound, lapses }: FaultRow): string {
   const what = `${scenario} (total: ${total})`.padEnd(84);
   const longest = `longest gap ${Math.round(gap)} ms`.padEnd(22);
-  return `${what} ${longest} settled after ${Math.round(settled)} ms of ${bound}`;
+  return `${what} ${longest} settled after ${Math.round(settled)} ms of ${bound}, ${lapses} lapses`;
 }
 
 let drafts = 0;

@@ -36,8 +36,9 @@ describe('ids, groups and applications', () => {
           const scenario = `same id started again at once after kill -9 of ${what}`;
           await group.suffers(scenario, T + BOUND.comeBack, async () => {
             const killed = what === 'the leader' ? group.leader : group.followers[0]!;
+            const startAgain = await group.prepare(killed.id!, config);
             await killed.kill();
-            const again = await group.start(killed.id!, config);
+            const again = await startAgain();
             await eventually(() =>
               expect(again.hasLogged('Another live session is registered as')).toBe(true),
             );

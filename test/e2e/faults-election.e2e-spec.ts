@@ -81,10 +81,12 @@ describe('the leadership', () => {
           await lost;
           await eventually(() => expect(leader.reasons).toContain('lease-lost'));
         });
-        const after = await inLine(group);
-        expect(after).toHaveLength(3);
         // It stands in line again, with another node.
-        expect(after.filter((latch) => !before.includes(latch))).toHaveLength(1);
+        await eventually(async () => {
+          const after = await inLine(group);
+          expect(after).toHaveLength(3);
+          expect(after.filter((latch) => !before.includes(latch))).toHaveLength(1);
+        });
       }),
     TIMEOUT,
   );
@@ -112,7 +114,7 @@ describe('the leadership', () => {
           await eventually(() => expect(leader.leads).toBe(false));
         });
         expect(leader.leads).toBe(false);
-        expect(await inLine(group)).toHaveLength(3);
+        await eventually(async () => expect(await inLine(group)).toHaveLength(3));
       }),
     TIMEOUT,
   );

@@ -80,6 +80,12 @@ export class Group {
 
   /** Starts a process with one member of this group; from then on it joins in its own time. */
   async start(id: string, overrides: StartOptions = {}): Promise<Member> {
+    const go = await this.prepare(id, overrides);
+    return go();
+  }
+
+  /** The same with a process that waits for its call, since starting one takes its time. */
+  async prepare(id: string, overrides: StartOptions = {}): Promise<() => Promise<Member>> {
     const { connect, sessionTimeout, connectTimeout, credentials, ...config } = overrides;
     const process = await MemberProcess.start({
       connect: connect ?? this.options.connect,
@@ -88,13 +94,15 @@ export class Group {
       ...(credentials === undefined ? {} : { credentials }),
       apps: [[this.configure(id, config)]],
     });
-    return (await this.adopt(process))[0]!;
+    await process.loaded(FORMATION);
+    return async () => (await this.adopt(process))[0]!;
   }
 
-  /** Takes those members of a process that belong to this group, once they have said a word. */
+  /** Lets a process go, and takes those of its members that belong to this group once they say a word. */
   async adopt(process: MemberProcess): Promise<Member[]> {
     const own = process.members.filter(({ namespace }) => namespace === this.namespace);
     this.members.push(...own);
+    process.go();
     await eventually(() => own.every(({ recording }) => recording.heard > 0), {
       timeout: FORMATION,
       label: 'a process started',
@@ -174,7 +182,10 @@ export class Group {
     const gap = longestGap(this.history(), { from, to: now(), totals: [before, after] });
     const name = typeof scenario === 'string' ? scenario : scenario();
     if (name === undefined) return;
-    await report({ scenario: name, total: this.options.total, gap, settled, bound });
+    const lapses = this.members
+      .flatMap(({ logs }) => logs)
+      .filter(({ t, text }) => t >= from && text.startsWith('The lease ran out')).length;
+    await report({ scenario: name, total: this.options.total, gap, settled, bound, lapses });
   }
 
   history(): History {

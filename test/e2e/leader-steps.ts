@@ -97,8 +97,8 @@ async function killAt(
   when: 'before' | 'after',
 ): Promise<void> {
   const members = group.running.length;
-  const victim = watched.killLeaderAt(step, when);
   await group.suffers(`leader killed ${when} ${step} of a join`, BOUND.takeOver, async () => {
+    const victim = watched.killLeaderAt(step, when);
     await watched.join(`j-${step.replaceAll(' ', '-')}`);
     await eventually(() => victim.isKilled, {
       timeout: BOUND.join,

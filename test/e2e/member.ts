@@ -52,6 +52,16 @@ export class MemberProcess {
     await this.process.message<Line>(({ k }) => k === 'up', { timeout });
   }
 
+  /** Waits until all is loaded that its applications need. */
+  async loaded(timeout: number): Promise<void> {
+    await this.process.message<Line>(({ k }) => k === 'loaded', { timeout });
+  }
+
+  /** Starts its applications. */
+  go(): void {
+    this.send({ do: 'go' });
+  }
+
   send(command: object): void {
     this.process.send(JSON.stringify(command));
   }

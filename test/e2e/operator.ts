@@ -3,6 +3,14 @@ import type { NodeSnapshot } from '../../lib/registry/registry.js';
 import { ANY_VERSION } from '../../lib/registry/registry.js';
 import { registryErrorCode } from '../../lib/registry/registry.errors.js';
 import { ZooKeeperRegistry } from '../../lib/registry/zookeeper/index.js';
+import {
+  type ClientFactory,
+  loadClientFactory,
+} from '../../lib/registry/zookeeper/zookeeper-client.js';
+
+let client: Promise<ClientFactory> | undefined;
+/** Once: jest refuses an import while it changes from one concurrent test to another. */
+const loadClient = (): Promise<ClientFactory> => (client ??= loadClientFactory());
 
 /** Somebody who looks at the store of a group, and changes things there by hand. */
 export class Operator {
@@ -10,7 +18,8 @@ export class Operator {
 
   static async open(connect: string, credentials?: string): Promise<Operator> {
     const auth = credentials === undefined ? {} : { auth: { credentials } };
-    const registry = new ZooKeeperRegistry({ connect, ...auth }, systemEnvironment());
+    const environment = systemEnvironment();
+    const registry = new ZooKeeperRegistry({ connect, ...auth }, environment, { loadClient });
     await registry.connect();
     return new Operator(registry);
   }

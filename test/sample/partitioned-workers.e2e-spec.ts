@@ -54,6 +54,22 @@ describe('sample 02-partitioned-workers', () => {
     );
   const booked = () => inTheFile<[number]>('SELECT COUNT(*) FROM orders WHERE booked = 1')[0]![0];
 
+  /** A process that stands still with the lock of the file in its hands stops all others: not our subject. */
+  async function freezesBetweenWrites(process: NodeProcess): Promise<boolean> {
+    await process.freeze();
+    const db = new Database(file);
+    try {
+      db.pragma('busy_timeout = 2000');
+      db.exec('BEGIN IMMEDIATE; ROLLBACK');
+      return true;
+    } catch {
+      process.resume();
+      return false;
+    } finally {
+      db.close();
+    }
+  }
+
   it('books each order once while processes come and go, and refuses a late writer', async () => {
     const env = {
       ZOOKEEPER_CONNECT: sharedConnect(),
@@ -61,12 +77,13 @@ describe('sample 02-partitioned-workers', () => {
       // Slow enough that whoever is stopped is stopped in the middle of an order.
       EFFORT: '400',
     };
-    const paused = await start(env);
     const other = await start(env);
     await eventually(() => expect(booked()).toBeGreaterThan(10), { timeout: 20_000 });
+    const paused = await start(env);
+    await paused.line(/shard \d+ taken over, [1-9]\d* orders to book/, { timeout: 20_000 });
 
     // Its orders at hand are not booked, nor given up: it knows of nothing.
-    await paused.freeze();
+    await eventually(() => freezesBetweenWrites(paused), { label: 'a freeze without a lock' });
     await other.line(/all 160 orders booked: \d+ of \d+/, { timeout: TAKE_OVER + 30_000 });
     paused.resume();
     await paused.line(

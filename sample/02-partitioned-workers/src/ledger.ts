@@ -22,6 +22,11 @@ export class LateWriterError extends Error {
   }
 }
 
+/** Another process is writing to the file, or stands still while it does. */
+export function isBusy(error: unknown): boolean {
+  return (error as { code?: string }).code?.startsWith('SQLITE_BUSY') ?? false;
+}
+
 /**
  * Orders to be booked to accounts, in an SQLite file that all processes share. Prepared in
  * `onModuleInit` and closed in `onApplicationShutdown`: workers run from after the one to before the other.
@@ -37,6 +42,7 @@ export class Ledger implements OnModuleInit, OnApplicationShutdown {
     new Logger('Ledger').log(`the orders are in ${this.file}`);
     this.db.pragma('busy_timeout = 10000');
     this.db.pragma('journal_mode = WAL');
+    this.db.pragma('synchronous = NORMAL');
     this.db.exec(`
       CREATE TABLE IF NOT EXISTS accounts (
         customer TEXT PRIMARY KEY,
@@ -53,6 +59,9 @@ export class Ledger implements OnModuleInit, OnApplicationShutdown {
       CREATE INDEX IF NOT EXISTS open_orders ON orders (customer) WHERE booked = 0;
       CREATE INDEX IF NOT EXISTS accounts_of_shard ON accounts (shard);
     `);
+    // From here on shards are held, and waiting for a lock stops the whole process, its lease renewals
+    // too: better give up soon and try again.
+    this.db.pragma('busy_timeout = 200');
   }
 
   onApplicationShutdown(): void {
@@ -80,12 +89,23 @@ export class Ledger implements OnModuleInit, OnApplicationShutdown {
   /**
    * Puts the holder's token on every account of its shard. From here on no earlier holder can write to
    * them, so that what is read next stays true. Not one token for the whole table: shards that did not
-   * move keep their older tokens.
+   * move keep their older tokens. Gives the number of open orders.
    */
-  claim({ item, token }: Holder): void {
-    this.db
-      .prepare('UPDATE accounts SET token = ? WHERE shard = ? AND token < ?')
-      .run(token, item, token);
+  claim({ item, token }: Holder): number {
+    return this.db
+      .transaction(() => {
+        this.db
+          .prepare('UPDATE accounts SET token = ? WHERE shard = ? AND token < ?')
+          .run(token, item, token);
+        const { open } = this.db
+          .prepare(
+            `SELECT COUNT(*) AS open FROM orders JOIN accounts USING (customer)
+             WHERE booked = 0 AND shard = ?`,
+          )
+          .get(item) as { open: number };
+        return open;
+      })
+      .immediate();
   }
 
   nextOrder({ item }: Holder): Order | undefined {

@@ -7,7 +7,7 @@ import {
   ShardingService,
 } from 'nestjs-dynamic-sharding';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LateWriterError, Ledger, type Order } from './ledger.js';
+import { isBusy, LateWriterError, Ledger, type Order } from './ledger.js';
 
 const ORDERS = Number(process.env['ORDERS'] || 400);
 /** How long one order takes. */
@@ -26,23 +26,25 @@ export class OrderWorker {
   /** One loop for each shard that we hold: it ends with the signal, and only then is the shard given on. */
   @OnShardAcquired()
   async work(shard: Shard): Promise<void> {
-    this.ledger.claim(shard);
+    const { item, signal } = shard;
     let booked = 0;
     try {
-      while (!shard.signal.aborted) {
+      const open = await retried(signal, () => this.ledger.claim(shard));
+      this.logger.log(`shard ${item} taken over, ${open} orders to book`);
+      while (!signal.aborted) {
         const order = this.ledger.nextOrder(shard);
         if (order) {
           await this.handle(shard, order);
           booked += 1;
         } else {
-          await idle(shard.signal);
+          await idle(signal);
         }
       }
     } catch (error) {
-      if (!(error instanceof LateWriterError)) throw error;
-      this.logger.warn(error.message);
+      if (!(error instanceof LateWriterError) && !isBusy(error)) throw error;
+      this.logger.warn(`shard ${item}: ${(error as Error).message}`);
     }
-    this.logger.log(`shard ${shard.item} let go, ${booked} orders booked`);
+    this.logger.log(`shard ${item} let go, ${booked} orders booked`);
   }
 
   /** Places the orders, then says when all are booked: work for one instance, so the leader does it. */
@@ -50,7 +52,9 @@ export class OrderWorker {
   async lead({ signal }: LeaderContext): Promise<void> {
     await this.sharding.whenReady({ signal }).catch(() => {});
     if (signal.aborted) return;
-    this.ledger.seed(ORDERS, (customer) => this.sharding.shardOf(customer));
+    await retried(signal, () =>
+      this.ledger.seed(ORDERS, (customer) => this.sharding.shardOf(customer)),
+    );
     while (!signal.aborted) {
       const { orders, booked, ordered, balance } = this.ledger.progress();
       if (booked === orders) {
@@ -67,7 +71,19 @@ export class OrderWorker {
    */
   private async handle(shard: Shard, order: Order): Promise<void> {
     await sleep(EFFORT);
-    this.ledger.book(shard, order);
+    await retried(shard.signal, () => this.ledger.book(shard, order));
+  }
+}
+
+/** Tries until the file is free, or there is no time left for it. */
+async function retried<T>(signal: AbortSignal, attempt: () => T): Promise<T> {
+  for (;;) {
+    try {
+      return attempt();
+    } catch (error) {
+      if (!isBusy(error) || signal.aborted) throw error;
+      await idle(signal);
+    }
   }
 }
 
