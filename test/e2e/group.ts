@@ -7,6 +7,7 @@ import { report } from './fault-table.js';
 import { type GroupConfig, type MemberConfig, now } from './fixtures/member.protocol.js';
 import { type Member, MemberProcess } from './member.js';
 import { longestGap, merge } from './recording.js';
+import { described, problemOf, saidBy } from './settled.js';
 
 /** The session timeout T of all members, unless a test says otherwise; D is half of it. */
 export const T = 2_000;
@@ -239,39 +240,10 @@ export class Group {
   }
 
   #assertSettled(since: number, total: number): void {
-    const { running } = this;
-    const states = running.map((member) => {
-      const { who, heard, state, items, leads } = member.recording;
-      if (heard < since || !state) throw new Error(`nothing was heard of ${who}`);
-      const totals = new Set(state.o.map(([, , under]) => under));
-      return { who, status: state.status, items, leads, totals: [...totals] };
-    });
-    const shown = states.map(({ who, status, items, leads }) =>
-      [who, status, leads ? 'leads' : '', `[${items.join()}]`].join(' '),
-    );
+    const states = this.running.map((member) => saidBy(member, since));
     const problem = problemOf(states, total);
-    if (problem) throw new Error(`${problem}: ${shown.join('; ')}`);
+    if (problem) throw new Error(`${problem}: ${states.map(described).join('; ')}`);
   }
-}
-
-interface Said {
-  readonly who: string;
-  readonly status: string;
-  readonly items: readonly number[];
-  readonly leads: boolean;
-  readonly totals: readonly number[];
-}
-
-function problemOf(states: readonly Said[], total: number): string | undefined {
-  if (states.some(({ status }) => status !== 'ready')) return 'not all are ready';
-  const owned = states.flatMap(({ items }) => items).toSorted((a, b) => a - b);
-  const wanted = Array.from({ length: total }, (_, item) => item);
-  if (owned.join() !== wanted.join()) return `items ${owned.join()} of ${total} are owned`;
-  if (states.some(({ totals }) => totals.some((under) => under !== total))) return 'an old total';
-  const sizes = states.map(({ items }) => items.length);
-  if (Math.max(...sizes) - Math.min(...sizes) > 1) return 'not shared out evenly';
-  const leaders = states.filter(({ leads }) => leads).length;
-  return leaders === 1 ? undefined : `${leaders} lead`;
 }
 
 /** Lets this much time pass: as the length of a fault, never to wait for something to come about. */

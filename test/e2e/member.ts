@@ -78,6 +78,21 @@ export class MemberProcess {
     this.isFrozen = false;
   }
 
+  /** Hears every line, parsed or not. */
+  onLine(listener: (text: string) => void): void {
+    this.process.onLine(listener);
+  }
+
+  /** Gives back the memory of lines that were read, in a test that runs for an hour. */
+  forgetLines(): void {
+    this.process.lines.length = 0;
+  }
+
+  /** What it wrote to stderr. */
+  get errors(): readonly string[] {
+    return this.process.errors;
+  }
+
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<ExitStatus> {
     return this.process.end(signal);
   }

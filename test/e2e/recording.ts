@@ -1,13 +1,32 @@
-import type { Event, History } from '../simulation/history.js';
+import type { Event, Happening, History } from '../simulation/history.js';
 import type { Line } from './fixtures/member.protocol.js';
 
 type State = Extract<Line, { k: 'state' }>;
 type Hook = Extract<Line, { k: 'hook' }>;
 
-/** What one registration of one process has said, from its first line to its last. */
+/** The same answer again and again, from its first time to its last: never longer than it was given. */
+interface Span {
+  readonly answer: Happening;
+  readonly from: number;
+  to: number;
+}
+
+/** One holding of an item, from its first to its last "yes". */
+export interface Holding {
+  readonly item: number;
+  readonly token: bigint;
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * What one registration of one process has said, from its first line to its last. It is asked some
+ * hundred times a second, for an hour: of each answer only the first and the last time are kept.
+ */
 export class Recording {
   readonly hooks: Hook[] = [];
-  readonly #events: Event[] = [];
+  readonly #spans: Span[] = [];
+  readonly #open = new Map<string, Span>();
   #state: State | undefined;
   #heard = 0;
   #lines = 0;
@@ -49,24 +68,46 @@ export class Recording {
       case 'beat':
         return this.#witness(line.t);
       case 'hook':
-        this.hooks.push(line);
-        return void this.#events.push(toEvent(line));
+        // A term is over with these, whatever is answered next.
+        if (line.hook === 'leader' || line.hook === 'leaderLost') this.#open.delete('leads');
+        return void this.hooks.push(line);
       default:
     }
   }
 
-  /** Its part of the history; `isOver` if the process has ended. */
+  get holdings(): Holding[] {
+    return this.#spans.flatMap(({ answer, from, to }) =>
+      answer.kind === 'owns' ? [{ item: answer.item, token: answer.token, from, to }] : [],
+    );
+  }
+
+  /** Its part of the history, not yet in order; `isOver` if the process has ended. */
   events(isOver: boolean): Event[] {
     const { who } = this;
-    return isOver ? [...this.#events, { kind: 'died', who, time: this.#heard }] : this.#events;
+    const answers = this.#spans.flatMap(({ answer, from, to }): Event[] => {
+      const first = { ...answer, time: from };
+      return to === from ? [first] : [first, { ...answer, time: to }];
+    });
+    const end: Event[] = isOver ? [{ kind: 'died', who, time: this.#heard }] : [];
+    return [...this.hooks.map(toEvent), ...answers, ...end];
   }
 
   #witness(time: number): void {
     const { who } = this;
     for (const [item, token, total] of this.#state?.o ?? []) {
-      this.#events.push({ kind: 'owns', who, time, item, token: BigInt(token), total });
+      const answer = { kind: 'owns', who, item, token: BigInt(token), total } as const;
+      this.#extend(`${item} ${token}`, answer, time);
     }
-    if (this.leads) this.#events.push({ kind: 'leads', who, time });
+    if (this.leads) this.#extend('leads', { kind: 'leads', who }, time);
+    else this.#open.delete('leads');
+  }
+
+  #extend(key: string, answer: Happening, time: number): void {
+    const open = this.#open.get(key);
+    if (open) return void (open.to = time);
+    const span = { answer, from: time, to: time };
+    this.#open.set(key, span);
+    this.#spans.push(span);
   }
 }
 

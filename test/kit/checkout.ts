@@ -16,5 +16,7 @@ export const checkoutRoot = findRoot(dirname(fileURLToPath(import.meta.url)));
 export function runnable(script: string | URL): string {
   const path = typeof script === 'string' ? script : fileURLToPath(script);
   if (!path.endsWith('.ts')) return path;
-  return join(checkoutRoot, '.build', relative(checkoutRoot, path).replace(/\.ts$/, '.js'));
+  // Compiled code finds its neighbours where it is itself.
+  const source = relative(checkoutRoot, path).replace(/^\.build\//, '');
+  return join(checkoutRoot, '.build', source.replace(/\.ts$/, '.js'));
 }

@@ -69,6 +69,11 @@ export class TcpProxy {
     return `${LOOPBACK}:${this.port}`;
   }
 
+  /** Where it leads. */
+  get targetPort(): number {
+    return this.target.port;
+  }
+
   /** Connections open at the moment. */
   get open(): number {
     return this.connections.size;

@@ -19,6 +19,10 @@ export interface ZooKeeperServerOptions {
   startTimeout?: number;
   /** Further lines for its zoo.cfg. */
   settings?: Record<string, string | number>;
+  /** Further arguments for Java. */
+  javaArguments?: readonly string[];
+  /** Added to this process's environment. */
+  env?: Record<string, string>;
   /** Found by itself if not given. */
   installation?: ZooKeeperInstallation;
 }
@@ -47,7 +51,7 @@ export class ZooKeeperServer {
     readonly port: number,
     private readonly folder: TemporaryFolder,
     private readonly installation: ZooKeeperInstallation,
-    private readonly startTimeout: number,
+    private readonly options: ZooKeeperServerOptions,
   ) {}
 
   /** Starts one server, ready to serve. */
@@ -76,7 +80,7 @@ export class ZooKeeperServer {
     options: ZooKeeperServerOptions,
     { id, clientPort }: MemberOptions,
   ): Promise<ZooKeeperServer> {
-    const { tickTime = 200, startTimeout = 30_000 } = options;
+    const { tickTime = 200 } = options;
     const installation = options.installation ?? (await locateZooKeeper());
     const folder = await temporaryFolder('nds-zookeeper-');
     const settings = {
@@ -93,7 +97,7 @@ export class ZooKeeperServer {
     await writeFile(join(settings.dataDir, 'myid'), `${id}\n`);
     await writeFile(join(folder.path, 'zoo.cfg'), toLines(settings));
     await writeFile(join(folder.path, 'logback.xml'), LOGBACK);
-    return new ZooKeeperServer(id, clientPort, folder, installation, startTimeout);
+    return new ZooKeeperServer(id, clientPort, folder, installation, options);
   }
 
   /** The connect string for clients. */
@@ -128,6 +132,7 @@ export class ZooKeeperServer {
       this.process = await GuardedProcess.spawn(this.installation.java, this.arguments, {
         stdio: ['ignore', log.fd, log.fd],
         cwd: this.folder.path,
+        env: { ...process.env, ...this.options.env },
       });
     } finally {
       await log.close();
@@ -135,7 +140,7 @@ export class ZooKeeperServer {
   }
 
   /** Waits until it serves; fails at once, with the end of its log, if its process ends. */
-  async ready(timeout = this.startTimeout): Promise<void> {
+  async ready(timeout = this.options.startTimeout ?? 30_000): Promise<void> {
     const label = `ZooKeeper server on ${this.connect} serving`;
     const state = await eventually(
       async () => (await this.isServing()) || (!this.running && 'ended'),
@@ -230,6 +235,7 @@ export class ZooKeeperServer {
       '-Dzookeeper.forceSync=no',
       '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
       `-Dlogback.configurationFile=${join(this.folder.path, 'logback.xml')}`,
+      ...(this.options.javaArguments ?? []),
       ...['-cp', this.installation.classPath],
       'org.apache.zookeeper.server.quorum.QuorumPeerMain',
       join(this.folder.path, 'zoo.cfg'),

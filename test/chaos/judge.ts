@@ -1,0 +1,131 @@
+import { check, type Violation } from '../simulation/checker.js';
+import type { Event, History } from '../simulation/history.js';
+import type { KeptWrite } from './fenced-store.js';
+
+/** A fault that happened. */
+export interface FaultRecord {
+  readonly name: string;
+  readonly victims: string;
+  readonly begun: number;
+  /** When its cause was gone; undefined while it lasts. */
+  ended?: number;
+}
+
+/** Nobody owned the item from then till then, by what was answered. */
+export interface Gap {
+  readonly item: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+export const OVERLAP = 'a shard is never held by two';
+export const STALE_WRITE = 'no stale write is accepted';
+export const WEDGE = 'nothing wedges';
+
+/** The simulation's checker, and what only a real store can show. */
+export function judge(history: History): Violation[] {
+  return [...check(history), ...returningWriters(history)].toSorted((a, b) => a.time - b.time);
+}
+
+/**
+ * Whoever has written an item after another holder has its successor: nothing of the former one's is
+ * accepted any more. Says more than falling tokens do where two holders have the same one.
+ */
+export function returningWriters(history: History): Violation[] {
+  const latest = new Map<number, string>();
+  const former = new Set<string>();
+  return history.flatMap((event) => {
+    if (event.kind !== 'write' || !event.accepted) return [];
+    const { item, who, token, time } = event;
+    const holding = `${who} with token ${token}`;
+    const before = latest.get(item);
+    latest.set(item, holding);
+    if (before === holding) return [];
+    if (before !== undefined) former.add(`${item} ${before}`);
+    if (!former.has(`${item} ${holding}`)) return [];
+    const text = `${holding} wrote item ${item} after ${before}`;
+    return [{ time, rule: STALE_WRITE, text }];
+  });
+}
+
+/** Of many writes by the same holder in a row the first and the last say it all. */
+export class WriteLog {
+  readonly #events: Event[] = [];
+  /** For each item, where its run of equal writes ends. */
+  readonly #runs = new Map<number, { key: string; last?: number }>();
+  accepted = 0;
+  refused = 0;
+
+  get events(): readonly Event[] {
+    return this.#events;
+  }
+
+  add(writes: readonly KeptWrite[]): void {
+    for (const write of writes) {
+      if (write.accepted) this.accepted += 1;
+      else this.refused += 1;
+      const { item } = write;
+      const key = `${write.who} ${write.token} ${write.accepted}`;
+      const run = this.#runs.get(item);
+      const event: Event = { kind: 'write', ...write };
+      if (run?.key === key) {
+        run.last ??= this.#events.length;
+        this.#events[run.last] = event;
+      } else {
+        this.#runs.set(item, { key });
+        this.#events.push(event);
+      }
+    }
+  }
+}
+
+/** The times between two holdings within the window, of items below the limit. */
+export function gapsWithin(history: History, from: number, to: number, limit: number): Gap[] {
+  const spans = new Map<string, { item: number; from: number; to: number }>();
+  for (const event of history) {
+    if (event.kind !== 'owns' || event.item >= limit) continue;
+    const { item, time } = event;
+    const key = `${item} ${event.who} ${event.token}`;
+    const span = spans.get(key);
+    if (span) span.to = time;
+    else spans.set(key, { item, from: time, to: time });
+  }
+  const owned = new Map<number, number>();
+  const gaps: Gap[] = [];
+  for (const span of [...spans.values()].toSorted((a, b) => a.from - b.from)) {
+    const since = owned.get(span.item);
+    if (since !== undefined && since >= from && span.from <= to && span.from > since) {
+      gaps.push({ item: span.item, from: since, to: span.from });
+    }
+    owned.set(span.item, Math.max(since ?? span.to, span.to));
+  }
+  return gaps;
+}
+
+/** An app says every so often that nothing has changed: its last word may be as old as that. */
+const BEAT = 50;
+/** What a fault sets off may come a moment after its end. */
+const AFTERMATH = 1_000;
+
+/**
+ * The longest gap of each kind of fault. A gap counts for the faults that lasted when it began, or had
+ * just ended; where there are none, for the one that began last. So faults at the same time share it.
+ */
+export function longestGaps(
+  gaps: readonly Gap[],
+  faults: readonly FaultRecord[],
+): Map<string, number> {
+  const longest = new Map<string, number>();
+  for (const gap of gaps) {
+    for (const { name } of culprits(gap, faults)) {
+      longest.set(name, Math.max(longest.get(name) ?? 0, gap.to - gap.from));
+    }
+  }
+  return longest;
+}
+
+function culprits({ from }: Gap, faults: readonly FaultRecord[]): readonly FaultRecord[] {
+  const begun = faults.filter((fault) => fault.begun <= from + BEAT);
+  const lasting = begun.filter(({ ended = Infinity }) => ended + AFTERMATH >= from);
+  return lasting.length > 0 ? lasting : begun.slice(-1);
+}

@@ -1,0 +1,115 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { now } from '../e2e/fixtures/member.protocol.js';
+import { eventually } from '../kit/eventually.js';
+import { uniqueNamespace } from '../kit/namespace.js';
+import { type NodeProcess, spawnNode } from '../kit/processes.js';
+import { temporaryFolder, type TemporaryFolder } from '../kit/reaper.js';
+import type { SeededRandom } from '../kit/seeded-random.js';
+import { ZooKeeperEnsemble } from '../kit/zookeeper-ensemble.js';
+import { Crowd } from './crowd.js';
+import { FencedStore } from './fenced-store.js';
+import { SlowDisk } from './slow-disk.js';
+
+const SLOTS = 8;
+const AT_FIRST = 6;
+const FORMATION = 60_000;
+/** What a change of the total may take while servers fail. */
+const PATIENCE = 60_000;
+
+/** All that faults happen to. */
+export class Scene {
+  /** A fault has one of the servers: two at a time would mostly mean none at all. */
+  isServerTaken = false;
+  isTotalTaken = false;
+  /** How often a server had to be started again because it did not find the others by itself. */
+  stranded = 0;
+
+  private constructor(
+    readonly ensemble: ZooKeeperEnsemble,
+    readonly crowd: Crowd,
+    readonly store: FencedStore,
+    /** Undefined where it cannot be made. */
+    readonly disk: SlowDisk | undefined,
+    private readonly operator: NodeProcess,
+    private readonly temporary: TemporaryFolder,
+    private readonly folder: string,
+    public total: number,
+  ) {}
+
+  static async open(folder: string, random: SeededRandom, total = 12): Promise<Scene> {
+    const temporary = await temporaryFolder('nds-chaos-');
+    const disk = await SlowDisk.make(temporary.path);
+    // A server that lost the others keeps its clients content for longer than any of their sessions.
+    const ensemble = await ZooKeeperEnsemble.start({
+      links: true,
+      syncLimit: 25,
+      ...disk?.options,
+    });
+    const namespace = uniqueNamespace('chaos');
+    const operator = await spawnNode(new URL('./operator.ts', import.meta.url), [
+      ensemble.connect,
+      namespace,
+    ]);
+    const file = join(temporary.path, 'store.db');
+    const store = FencedStore.open(file);
+    const ports = ensemble.members.map(({ port }) => port);
+    const crowd = await Crowd.gather({ ports, size: SLOTS, namespace, total, store: file, folder });
+    const scene = new Scene(ensemble, crowd, store, disk, operator, temporary, folder, total);
+    for (const slot of crowd.slots.slice(0, AT_FIRST)) await crowd.start(slot, random);
+    await crowd.settled(total, FORMATION);
+    return scene;
+  }
+
+  async setTotal(total: number): Promise<void> {
+    const after = this.operator.lines.length;
+    this.operator.send(JSON.stringify({ total }));
+    await this.operator.message<{ total?: number }>((said) => said.total === total, {
+      timeout: PATIENCE,
+      after,
+    });
+    this.total = total;
+  }
+
+  /** Waits until all servers are one ensemble again. */
+  async heal(): Promise<void> {
+    const { ensemble } = this;
+    for (const server of ensemble.members) if (!server.running) await server.launch();
+    try {
+      await ensemble.ready(15_000);
+    } catch {
+      // Not what is tested here: two servers that wait for each other, each for the other's call.
+      this.stranded += 1;
+      for (const server of ensemble.members) {
+        await server.kill();
+        await server.launch();
+        await eventually(() => ensemble.ready(30_000), { timeout: 60_000 }).catch(() => {});
+      }
+      await ensemble.ready();
+    }
+  }
+
+  /** What the servers have logged goes where the apps' logs are. */
+  async keepLogs(): Promise<void> {
+    for (const server of this.ensemble.members) {
+      await writeFile(join(this.folder, `server-${server.id}.log`), await server.log());
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.operator.end('SIGKILL');
+    await this.crowd.close();
+    await this.ensemble.close();
+    this.store.close();
+    await this.temporary.remove();
+  }
+}
+
+/** Lets this much time pass, or less if there is no need to go on. */
+export async function passes(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  const end = now() + milliseconds;
+  await eventually(() => now() >= end || signal?.aborted === true, {
+    timeout: Math.max(0, milliseconds) + 60_000,
+    interval: 10,
+  });
+}

@@ -1,0 +1,35 @@
+import type { Member } from './member.js';
+
+/** What a member last said of itself. */
+export interface Said {
+  readonly who: string;
+  readonly status: string;
+  readonly items: readonly number[];
+  readonly leads: boolean;
+  readonly totals: readonly number[];
+}
+
+/** Fails if nothing was heard of it since then. */
+export function saidBy({ recording }: Member, since: number): Said {
+  const { who, heard, state, items, leads } = recording;
+  if (heard < since || !state) throw new Error(`nothing was heard of ${who}`);
+  const totals = new Set(state.o.map(([, , under]) => under));
+  return { who, status: state.status, items, leads, totals: [...totals] };
+}
+
+export function described({ who, status, items, leads }: Said): string {
+  return [who, status, leads ? 'leads' : '', `[${items.join()}]`].join(' ');
+}
+
+/** What is still missing: each item owned by exactly one, evenly, all of them ready, and one that leads. */
+export function problemOf(states: readonly Said[], total: number): string | undefined {
+  if (states.some(({ status }) => status !== 'ready')) return 'not all are ready';
+  const owned = states.flatMap(({ items }) => items).toSorted((a, b) => a - b);
+  const wanted = Array.from({ length: total }, (_, item) => item);
+  if (owned.join() !== wanted.join()) return `items ${owned.join()} of ${total} are owned`;
+  if (states.some(({ totals }) => totals.some((under) => under !== total))) return 'an old total';
+  const sizes = states.map(({ items }) => items.length);
+  if (Math.max(...sizes) - Math.min(...sizes) > 1) return 'not shared out evenly';
+  const leaders = states.filter(({ leads }) => leads).length;
+  return leaders === 1 ? undefined : `${leaders} lead`;
+}
