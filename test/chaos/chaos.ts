@@ -4,7 +4,15 @@ import { SeededRandom } from '../kit/seeded-random.js';
 import type { Violation } from '../simulation/checker.js';
 import type { Event, History } from '../simulation/history.js';
 import { FAULTS, type Trouble } from './faults.js';
-import { type FaultRecord, gapsWithin, judge, longestGaps, WriteLog } from './judge.js';
+import {
+  type FaultRecord,
+  gapsWithin,
+  judge,
+  longer,
+  type LongestGap,
+  longestGaps,
+  WriteLog,
+} from './judge.js';
 import { passes, Scene } from './scene.js';
 import { type Appointment, drawRound } from './schedule.js';
 
@@ -24,7 +32,7 @@ export interface ChaosProgress {
   readonly elapsed: number;
   readonly faults: readonly FaultRecord[];
   readonly violations: readonly Violation[];
-  readonly gaps: ReadonlyMap<string, number>;
+  readonly gaps: ReadonlyMap<string, LongestGap>;
   readonly longestGap: number;
   readonly longestSettling: number;
   readonly rounds: number;
@@ -61,7 +69,7 @@ class Chaos {
   readonly #faults: FaultRecord[] = [];
   readonly #writes = new WriteLog();
   readonly #stuck: Event[] = [];
-  readonly #gaps = new Map<string, number>();
+  readonly #gaps = new Map<string, LongestGap>();
   readonly #bound: number;
   #violations: readonly Violation[] = [];
   #longestGap = 0;
@@ -187,8 +195,8 @@ class Chaos {
     this.#violations = judge(history);
     const gaps = gapsWithin(history, from, now(), items);
     for (const [name, gap] of longestGaps(gaps, this.#faults.slice(first))) {
-      this.#gaps.set(name, Math.max(this.#gaps.get(name) ?? 0, gap));
-      this.#longestGap = Math.max(this.#longestGap, gap);
+      this.#gaps.set(name, longer(this.#gaps.get(name), gap));
+      this.#longestGap = Math.max(this.#longestGap, gap.alone, gap.amongOthers);
     }
     crowd.forgetLines();
   }

@@ -6,6 +6,7 @@ import { described, problemOf, saidBy } from '../e2e/settled.js';
 import { eventually } from '../kit/eventually.js';
 import { uniqueNamespace } from '../kit/namespace.js';
 import { SeededRandom } from '../kit/seeded-random.js';
+import { TcpProxy } from '../kit/tcp-proxy.js';
 import { type LinkDirection, ZooKeeperEnsemble } from '../kit/zookeeper-ensemble.js';
 import type { ZooKeeperServer } from '../kit/zookeeper-server.js';
 import { check, type Violation } from '../simulation/checker.js';
@@ -28,7 +29,8 @@ export interface FreezesOptions {
 export interface FreezeSample {
   /** The session timeout. */
   readonly timeout: number;
-  readonly direction: LinkDirection;
+  /** Which direction was frozen, and what else. */
+  readonly manner: string;
   /** What the leader waits: D + margin. */
   readonly wait: number;
   /** From the last "yes" of the old holder to the first of the new one; undefined if nothing moved. */
@@ -43,7 +45,26 @@ export interface FreezesProgress {
 }
 
 const TIMEOUTS = [2_000, 4_000, 10_000];
-const DIRECTIONS: readonly LinkDirection[] = ['forth', 'back', 'both'];
+
+interface Manner {
+  readonly name: string;
+  /** `forth` is from the server that is cut off to the leader. */
+  readonly direction: LinkDirection;
+  /** The server takes no new connections meanwhile. */
+  readonly refuses: boolean;
+}
+
+/**
+ * With `back` alone an app that reconnects keeps its session: the server's question whether there is
+ * one reaches the leader and counts as a sign of life, only the answer does not come back.
+ */
+const MANNERS: readonly Manner[] = [
+  { name: 'forth', direction: 'forth', refuses: false },
+  { name: 'back, refusing', direction: 'back', refuses: true },
+  { name: 'both', direction: 'both', refuses: false },
+  { name: 'back', direction: 'back', refuses: false },
+];
+
 /** For each timeout. They have sessions of their own, so each is a sample of its own. */
 const GROUPS = 3;
 const TOTAL = 4;
@@ -123,11 +144,12 @@ class Freezes {
     const timer = setInterval(() => onProgress?.(this.progress), 1_000);
     try {
       const [cutOff] = await this.ensemble.followers();
-      await this.#gather(cutOff!);
+      const way = await TcpProxy.start({ target: cutOff!.port });
+      await this.#gather(cutOff!, way);
       await this.#settled(FORMATION);
       const isOver = () => signal?.aborted === true || this.#violations.length > 0;
       while (this.#samples.length < samples && !isOver()) {
-        await this.#freeze(cutOff!, DIRECTIONS[this.#freezes % DIRECTIONS.length]!);
+        await this.#freeze(cutOff!, way, MANNERS[this.#freezes % MANNERS.length]!);
       }
       return this.progress;
     } finally {
@@ -139,13 +161,13 @@ class Freezes {
     await Promise.all(this.#pairs.flatMap(({ near, far }) => [near.kill(), far.kill()]));
   }
 
-  async #gather(cutOff: ZooKeeperServer): Promise<void> {
+  async #gather(cutOff: ZooKeeperServer, way: TcpProxy): Promise<void> {
     const others = this.ensemble.members.filter((server) => server !== cutOff);
     const elsewhere = others.map(({ connect }) => connect).join(',');
     for (const timeout of TIMEOUTS) {
       const namespaces = Array.from({ length: GROUPS }, () => uniqueNamespace(`t${timeout}`));
       const far = await this.#start('far', timeout, elsewhere, namespaces);
-      const near = await this.#start('near', timeout, cutOff.connect, namespaces);
+      const near = await this.#start('near', timeout, way.connect, namespaces);
       for (const [index, member] of near.members.entries()) {
         this.#pairs.push({ timeout, near: member, far: far.members[index]! });
       }
@@ -175,7 +197,7 @@ class Freezes {
     return process;
   }
 
-  async #freeze(cutOff: ZooKeeperServer, direction: LinkDirection): Promise<void> {
+  async #freeze(cutOff: ZooKeeperServer, way: TcpProxy, manner: Manner): Promise<void> {
     const { signal } = this.options;
     const leader = await this.#leaderBeside(cutOff);
     await this.#settled(FORMATION);
@@ -184,12 +206,14 @@ class Freezes {
     const before = this.#pairs.map(({ near }) => near.items);
     const link = this.ensemble.link(cutOff, leader);
     const begun = now();
-    link.freeze(direction);
+    link.freeze(manner.direction);
+    if (manner.refuses) way.refuse();
     await eventually(
       () => this.#pairs.every(({ far }) => far.items.length === TOTAL) || signal?.aborted === true,
       { timeout: LONGEST },
     ).catch(() => {});
     link.thaw();
+    await way.restore();
     await this.#settled(FORMATION);
     this.#freezes += 1;
     for (const [index, { timeout, near, far }] of this.#pairs.entries()) {
@@ -199,7 +223,7 @@ class Freezes {
       );
       const later = far.recording.holdings.filter(({ from }) => from >= begun);
       const gap = smallestGap(former, later);
-      this.#samples.push({ timeout, direction, wait: waitOf(timeout), gap });
+      this.#samples.push({ timeout, manner: manner.name, wait: waitOf(timeout), gap });
       near.process.forgetLines();
       far.process.forgetLines();
     }

@@ -107,21 +107,39 @@ const BEAT = 50;
 /** What a fault sets off may come a moment after its end. */
 const AFTERMATH = 1_000;
 
+/** The longest gaps of a kind of fault: with no other fault meanwhile, and with others. */
+export interface LongestGap {
+  readonly alone: number;
+  readonly amongOthers: number;
+}
+
 /**
- * The longest gap of each kind of fault. A gap counts for the faults that lasted when it began, or had
- * just ended; where there are none, for the one that began last. So faults at the same time share it.
+ * The longest gaps of each kind of fault. A gap counts for the faults that lasted when it began, or had
+ * just ended; where there are none, for the one that began last. Faults at the same time share it.
  */
 export function longestGaps(
   gaps: readonly Gap[],
   faults: readonly FaultRecord[],
-): Map<string, number> {
-  const longest = new Map<string, number>();
+): Map<string, LongestGap> {
+  const longest = new Map<string, LongestGap>();
   for (const gap of gaps) {
-    for (const { name } of culprits(gap, faults)) {
-      longest.set(name, Math.max(longest.get(name) ?? 0, gap.to - gap.from));
-    }
+    const length = gap.to - gap.from;
+    const guilty = culprits(gap, faults);
+    const later = faults.some(({ begun }) => begun > gap.from + BEAT && begun <= gap.to);
+    const found =
+      guilty.length === 1 && !later
+        ? { alone: length, amongOthers: 0 }
+        : { alone: 0, amongOthers: length };
+    for (const { name } of guilty) longest.set(name, longer(longest.get(name), found));
   }
   return longest;
+}
+
+export function longer(one: LongestGap | undefined, other: LongestGap): LongestGap {
+  return {
+    alone: Math.max(one?.alone ?? 0, other.alone),
+    amongOthers: Math.max(one?.amongOthers ?? 0, other.amongOthers),
+  };
 }
 
 function culprits({ from }: Gap, faults: readonly FaultRecord[]): readonly FaultRecord[] {

@@ -21,10 +21,11 @@ export function summary(progress: ChaosProgress, seed: number): string {
   const counted = names.map((name) => [
     name,
     String(faults.filter((fault) => fault.name === name).length),
-    gaps.has(name) ? `${Math.round(gaps.get(name)!)} ms` : '–',
+    milliseconds(gaps.get(name)?.alone || undefined),
+    milliseconds(gaps.get(name)?.amongOthers || undefined),
   ]);
   const lines = [
-    ...columns([['fault', 'times', 'longest gap'], ...counted]),
+    ...columns([['fault', 'times', 'longest gap alone', 'among others'], ...counted]),
     '',
     `seed                    ${seed}`,
     `faults                  ${faults.length} in ${clock(elapsed)} and ${rounds} rounds`,
@@ -51,16 +52,16 @@ export function freezeSummary({ samples, freezes, violations, elapsed }: Freezes
   const rows = keys.map((key) => {
     const own = samples.filter((sample) => keyOf(sample) === key);
     const gaps = gapsOf(own);
-    const { timeout, direction, wait } = own[0]!;
+    const { timeout, manner, wait } = own[0]!;
     return [
       `${timeout / 1_000} s`,
-      direction,
+      manner,
       String(own.length),
       String(gaps.length),
       ...[gaps[0], gaps[Math.floor(gaps.length / 2)], gaps.at(-1)].map(milliseconds),
       String(gaps.filter((gap) => gap < 0).length),
       `${wait} ms`,
-      milliseconds(gaps[0] === undefined ? undefined : wait - gaps[0]),
+      milliseconds(gaps[0] === undefined ? undefined : Math.max(0, wait - gaps[0])),
     ];
   });
   const gaps = gapsOf(samples);
@@ -72,7 +73,7 @@ export function freezeSummary({ samples, freezes, violations, elapsed }: Freezes
     `smallest gap     ${milliseconds(gaps[0])}`,
     `negative gaps    ${gaps.filter((gap) => gap < 0).length}`,
     `violations       ${violations.length}`,
-    '"needed" is D + margin less the smallest gap: with so short a wait the two would have met.',
+    '"needed" is D + margin less the smallest gap: with a shorter wait the two would have met.',
     ...violations.slice(0, 20).map(({ rule, text }) => `VIOLATED  ${rule}: ${text}`),
   ].join('\n');
 }
@@ -88,7 +89,7 @@ export function freezeLine({ samples, freezes, violations, elapsed }: FreezesPro
   ].join(', ');
 }
 
-const keyOf = ({ timeout, direction }: FreezeSample): string => `${timeout} ${direction}`;
+const keyOf = ({ timeout, manner }: FreezeSample): string => `${timeout} ${manner}`;
 
 function gapsOf(samples: readonly FreezeSample[]): number[] {
   return samples.flatMap(({ gap }) => (gap === undefined ? [] : [gap])).toSorted((a, b) => a - b);

@@ -97,6 +97,12 @@ export class TcpProxy {
     for (const client of this.arriving) client.destroy();
   }
 
+  /** Refuses new connections until `restore`, and leaves those that there are. */
+  refuse(): void {
+    this.server?.close();
+    this.server = undefined;
+  }
+
   /** Drops all connections and refuses new ones until `restore`. */
   async cut(): Promise<void> {
     const server = this.server;
