@@ -14,7 +14,7 @@ import {
   WriteLog,
 } from './judge.js';
 import { passes, Scene } from './scene.js';
-import { type Appointment, drawRound } from './schedule.js';
+import { type Appointment, rounds } from './schedule.js';
 
 export interface ChaosOptions {
   /** Milliseconds. */
@@ -71,6 +71,7 @@ class Chaos {
   readonly #stuck: Event[] = [];
   readonly #gaps = new Map<string, LongestGap>();
   readonly #bound: number;
+  readonly #schedule: ReturnType<typeof rounds>;
   #violations: readonly Violation[] = [];
   #longestGap = 0;
   #longestSettling = 0;
@@ -78,10 +79,11 @@ class Chaos {
 
   constructor(
     private readonly options: ChaosOptions,
-    private readonly random: SeededRandom,
+    random: SeededRandom,
     private readonly scene: Scene,
   ) {
     this.#bound = options.bound ?? SETTLING_BOUND;
+    this.#schedule = rounds(random, FAULTS);
   }
 
   async run(): Promise<ChaosProgress> {
@@ -125,7 +127,7 @@ class Chaos {
     const before = this.scene.total;
     const first = this.#faults.length;
     const running: Promise<void>[] = [];
-    for (const appointment of drawRound(this.random, FAULTS, length)) {
+    for (const appointment of this.#schedule.next().value(length)) {
       await passes(begun + appointment.at - now(), signal);
       if (signal?.aborted) break;
       running.push(this.#happen(appointment));

@@ -119,7 +119,7 @@ function stop(
 
 const pastLease = (T: number, random: SeededRandom): number => between(random, 0.55 * T, 0.85 * T);
 const pastSession = (T: number, random: SeededRandom): number =>
-  between(random, 1.2 * T, 1.5 * T + MARGIN + 1_500);
+  between(random, 1.2 * T, 1.8 * T + MARGIN + 2_000);
 
 /** The way of one app to all servers. */
 function wayOf(

@@ -19,7 +19,7 @@ interface Weighted {
 const EVERY = 1_150;
 
 /** A round of faults: from the seed alone, whatever happens meanwhile. */
-export function drawRound(
+function drawRound(
   random: SeededRandom,
   faults: readonly Weighted[],
   length: number,
@@ -32,8 +32,28 @@ export function drawRound(
   })).toSorted((a, b) => a.at - b.at);
 }
 
+/**
+ * Rounds without end. After two that are full of faults two of a single one, each kind in its turn: only
+ * there can be seen what a fault does by itself.
+ */
+export function* rounds(
+  random: SeededRandom,
+  faults: readonly Weighted[],
+): Generator<(length: number) => Appointment[], never> {
+  for (;;) {
+    const order = weightedOrder(random, faults);
+    for (let turn = 0; turn < order.length; turn += 2) {
+      yield (length) => drawRound(random, faults, length);
+      yield (length) => drawRound(random, faults, length);
+      for (const name of order.slice(turn, turn + 2)) {
+        yield () => [{ at: 0, names: [name], random: new SeededRandom(random.below(2 ** 32)) }];
+      }
+    }
+  }
+}
+
 /** All of them in random order; whatever weighs more tends to come first. */
-export function weightedOrder(random: SeededRandom, faults: readonly Weighted[]): string[] {
+function weightedOrder(random: SeededRandom, faults: readonly Weighted[]): string[] {
   return faults
     .map(({ name, weight }) => ({ name, key: random.fraction() ** (1 / weight) }))
     .toSorted((a, b) => b.key - a.key)
