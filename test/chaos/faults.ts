@@ -257,6 +257,12 @@ export const FAULTS: readonly Fault[] = [
       return { victims: named(slots), slots, lasts: 0, begin, end: () => {} };
     },
   },
+  // Seen gone while its lease still runs: the one case in which the next owner has to wait for its end.
+  ofApp('registration of an app deleted', 4, holds, ({ app }, _random, scene) => ({
+    lasts: 0,
+    begin: () => scene.removeRegistration(app!.id!),
+    end: () => {},
+  })),
   {
     name: 'total changed',
     weight: 4,

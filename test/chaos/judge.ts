@@ -79,6 +79,9 @@ export class WriteLog {
   }
 }
 
+/** An app says every so often that nothing has changed: its last word may be as old as that. */
+const BEAT = 50;
+
 /** The times between two holdings within the window, of items below the limit. */
 export function gapsWithin(history: History, from: number, to: number, limit: number): Gap[] {
   const spans = new Map<string, { item: number; from: number; to: number }>();
@@ -94,7 +97,7 @@ export function gapsWithin(history: History, from: number, to: number, limit: nu
   const gaps: Gap[] = [];
   for (const span of [...spans.values()].toSorted((a, b) => a.from - b.from)) {
     const since = owned.get(span.item);
-    if (since !== undefined && since >= from && span.from <= to && span.from > since) {
+    if (since !== undefined && since >= from - BEAT && span.from <= to && span.from > since) {
       gaps.push({ item: span.item, from: since, to: span.from });
     }
     owned.set(span.item, Math.max(since ?? span.to, span.to));
@@ -102,8 +105,6 @@ export function gapsWithin(history: History, from: number, to: number, limit: nu
   return gaps;
 }
 
-/** An app says every so often that nothing has changed: its last word may be as old as that. */
-const BEAT = 50;
 /** What a fault sets off may come a moment after its end. */
 const AFTERMATH = 1_000;
 

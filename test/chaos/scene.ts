@@ -14,8 +14,11 @@ import { SlowDisk } from './slow-disk.js';
 const SLOTS = 8;
 const AT_FIRST = 6;
 const FORMATION = 60_000;
-/** What a change of the total may take while servers fail. */
+/** What the operator may take while servers fail. */
 const PATIENCE = 60_000;
+
+/** What the operator is told: to change the total, or to remove the node of an instance. */
+export type Order = { readonly total: number } | { readonly remove: string };
 
 /** All that faults happen to. */
 export class Scene {
@@ -62,13 +65,13 @@ export class Scene {
   }
 
   async setTotal(total: number): Promise<void> {
-    const after = this.operator.lines.length;
-    this.operator.send(JSON.stringify({ total }));
-    await this.operator.message<{ total?: number }>((said) => said.total === total, {
-      timeout: PATIENCE,
-      after,
-    });
+    await this.#order({ total });
     this.total = total;
+  }
+
+  /** Deletes the node by which an app is registered, which goes on working. */
+  async removeRegistration(id: string): Promise<void> {
+    await this.#order({ remove: id });
   }
 
   /** Waits until all servers are one ensemble again. */
@@ -94,6 +97,13 @@ export class Scene {
     for (const server of this.ensemble.members) {
       await writeFile(join(this.folder, `server-${server.id}.log`), await server.log());
     }
+  }
+
+  async #order(order: Order): Promise<void> {
+    const line = JSON.stringify(order);
+    const after = this.operator.lines.length;
+    this.operator.send(line);
+    await this.operator.line((said) => said === line, { timeout: PATIENCE, after });
   }
 
   async close(): Promise<void> {
