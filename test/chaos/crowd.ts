@@ -19,7 +19,7 @@ const DRAIN_TIMEOUT = 2_000;
 /** What a process may take to load on a busy machine. */
 const LOADING = 60_000;
 /** Whoever leaves has drained by then, found a server or given up. */
-const LEAVING = 30_000;
+const LEAVING = 60_000;
 /** How long everything has to stay as it should be before it counts. */
 const CALM = 200;
 
