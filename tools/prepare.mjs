@@ -6,9 +6,10 @@
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
+const root = fileURLToPath(new URL('..', import.meta.url));
 const IS_SECOND_TRY = 'SHARDING_PREPARE_AGAIN';
 
 if (!isClientLoadable()) {
@@ -24,17 +25,18 @@ if (!isClientLoadable()) {
   }
 }
 
+/** Tried in a process of its own: this one would remember that the package was absent. */
 function isClientLoadable() {
-  try {
-    createRequire(import.meta.url)('zookeeper');
-    return true;
-  } catch {
-    return false;
-  }
+  const { status } = spawnSync(process.execPath, ['-e', "require('zookeeper')"], { cwd: root });
+  return status === 0;
 }
 
 function buildAgainst(prefix) {
   console.warn(`Building the native ZooKeeper client with the headers in ${prefix}/include/node`);
   const env = { ...process.env, npm_config_nodedir: prefix, [IS_SECOND_TRY]: '1' };
-  spawnSync('npm', ['install', '--no-save', '--loglevel=error'], { stdio: 'inherit', env });
+  spawnSync('npm', ['install', '--no-save', '--loglevel=error'], {
+    cwd: root,
+    stdio: 'inherit',
+    env,
+  });
 }
