@@ -6,6 +6,7 @@
 import { parseArgs } from 'node:util';
 import { ZooKeeperServer } from '../test/kit/zookeeper-server.js';
 import { benchGrowth } from './growth.section.js';
+import { benchPeer } from './peer.section.js';
 import { benchPlanning, benchPlanSize } from './planning.section.js';
 import { benchQuestions } from './questions.section.js';
 import { Report } from './report.js';
@@ -24,6 +25,7 @@ const SECTIONS: Record<string, (report: Report) => Promise<void> | void> = {
   questions: benchQuestions,
   join: (report) => onBothNetworks(report, benchJoin),
   requests: benchRequests,
+  peer: benchPeer,
   leave: (report) => onBothNetworks(report, benchLeave),
   steady: benchSteady,
   crash: benchCrash,
