@@ -1,49 +1,49 @@
-/** One line of a benchmark: what was measured beside what it may be. */
+/** One line of a benchmark: what was measured, beside what it may be if there is a limit. */
 export interface Figure {
   readonly name: string;
   readonly measured: number;
-  readonly limit: number;
   readonly unit: string;
-  /** How the limit comes about. */
+  readonly limit?: number;
+  /** How the limit comes about, or what else there is to say. */
   readonly basis: string;
 }
 
 export function isWithin({ measured, limit }: Figure): boolean {
-  return measured <= limit;
+  return limit === undefined || measured <= limit;
 }
 
-export function printTable(figures: readonly Figure[]): void {
-  const rows = [
+export function figureTable(figures: readonly Figure[]): string {
+  return alignedTable([
     ['what', 'measured', 'limit', 'ratio', '', 'limit is'],
     ...figures.map((figure) => {
-      const { name, measured, limit, unit, basis } = figure;
+      const { name, measured, unit, limit, basis } = figure;
+      const value = `${rounded(measured)} ${unit}`;
+      if (limit === undefined) return [name, value, '', '', '', basis];
+      const verdict = isWithin(figure) ? 'ok' : 'OVER';
       const ratio = limit === 0 ? (measured === 0 ? '1.00' : '∞') : (measured / limit).toFixed(2);
-      return [
-        name,
-        `${round(measured)} ${unit}`,
-        `${round(limit)} ${unit}`,
-        ratio,
-        isWithin(figure) ? 'ok' : 'OVER',
-        basis,
-      ];
+      return [name, value, `${rounded(limit)} ${unit}`, ratio, verdict, basis];
     }),
-  ];
+  ]);
+}
+
+/** The first row is the head; columns of numbers are aligned to the right. */
+export function alignedTable(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  for (const row of rows) {
-    const cells = row.map((cell, column) =>
-      column === 1 || column === 2 || column === 3
-        ? cell.padStart(widths[column]!)
-        : cell.padEnd(widths[column]!),
-    );
-    console.log(cells.join('  ').trimEnd());
-  }
+  const isNumeric = widths.map((_, column) =>
+    rows.slice(1).every((row) => /^[-\d.∞]*( \w+)?\s*$/.test(row[column]!)),
+  );
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) =>
+          isNumeric[column] ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!),
+        )
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
 }
 
-function round(value: number): string {
+export function rounded(value: number): string {
   return value >= 100 || Number.isInteger(value) ? value.toFixed(0) : value.toFixed(2);
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)]!;
 }

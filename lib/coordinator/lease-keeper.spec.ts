@@ -240,13 +240,16 @@ describe('LeaseKeeper', () => {
       expect(f.writes).toHaveLength(2);
     });
 
-    it('leading again: nothing may be held at once, and the node follows', async () => {
+    it('leading again: nothing may be held at once, and the node follows with the next renewal', async () => {
       f.keeper.need = 'holding';
       await f.world.time.settle();
+      const before = f.writes.length;
       f.keeper.need = 'leading';
       expect(f.keeper.mayHold).toBe(false);
       expect(f.lease.isValid).toBe(true);
       await f.world.time.settle();
+      expect(f.writes).toHaveLength(before);
+      await f.world.time.advance(D / 4);
       expect(await f.flag()).toBe(false);
     });
 

@@ -55,10 +55,12 @@ export class LeaseKeeper {
   /** Renew from now on, or stop doing so. Whoever holds nothing any more may lower the need. */
   set need(need: LeaseNeed) {
     if (this.#need === need || this.#closed) return;
+    const isRaised = this.#need === 'nothing' || need === 'holding';
     this.#need = need;
     if (need !== 'holding') this.#isFlagged = false;
     if (need === 'nothing') this.#rest();
-    else this.#renew();
+    // That less is needed can wait for the next renewal: nobody is kept waiting by it.
+    else if (isRaised) this.#renew();
   }
 
   /** After a lapse: what was held has been surrendered. */

@@ -103,6 +103,30 @@ describe('Lease', () => {
     expect(paused.isValid).toBe(false);
   });
 
+  it('reads both clocks again as soon as the wall clock shows another millisecond', () => {
+    let monotonic = 0;
+    let wall = 5_000;
+    let readings = 0;
+    const asked = new Lease(
+      {
+        monotonic: () => ((readings += 1), monotonic),
+        wall: () => wall,
+        setTimer: () => ({ cancel: () => {} }),
+      },
+      D,
+      () => true,
+    );
+    asked.renew({ monotonic: 0, wall });
+    const before = readings;
+    for (let question = 0; question < 100; question++) expect(asked.isValid).toBe(true);
+    expect(readings - before).toBe(1);
+
+    // Paused past the lease, while somebody set the wall clock back.
+    monotonic = D;
+    wall -= 1;
+    expect(asked.isValid).toBe(false);
+  });
+
   describe('where time does not count', () => {
     beforeEach(() => {
       isTimed = false;

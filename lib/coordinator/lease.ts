@@ -20,6 +20,8 @@ export class Lease {
   #monotonic = 0;
   #wall = 0;
   #state: 'idle' | 'running' | 'lapsed' = 'idle';
+  /** The millisecond of the wall clock in which both clocks last said that it is valid. */
+  #validAt = NaN;
 
   constructor(
     private readonly clock: Clock,
@@ -29,7 +31,14 @@ export class Lease {
   ) {}
 
   get isValid(): boolean {
-    return this.#state === 'running' && (!this.isTimed() || this.elapsed < this.duration);
+    if (this.#state !== 'running') return false;
+    const wall = this.clock.wall();
+    // One clock instead of two, for this is asked in every loop of the application. Whatever pauses,
+    // suspends or steps leaves the wall clock in another millisecond, and then both are read.
+    if (wall === this.#validAt) return true;
+    if (this.isTimed() && this.#elapsedAt(wall) >= this.duration) return false;
+    this.#validAt = wall;
+    return true;
   }
 
   /** It was running and its time is over. */
@@ -39,7 +48,7 @@ export class Lease {
 
   /** The larger of both clocks' differences, so that a suspended machine counts. */
   get elapsed(): number {
-    return Math.max(this.clock.monotonic() - this.#monotonic, this.clock.wall() - this.#wall);
+    return this.#elapsedAt(this.clock.wall());
   }
 
   /** A renewal sent at this moment was committed. False if it comes too late to count. */
@@ -61,11 +70,17 @@ export class Lease {
   startTiming(): void {
     this.#monotonic = this.clock.monotonic();
     this.#wall = this.clock.wall();
+    this.#validAt = NaN;
   }
 
   /** Everything held under it has been given up: the next renewal counts again. */
   restart(): void {
     this.#state = 'idle';
+    this.#validAt = NaN;
+  }
+
+  #elapsedAt(wall: number): number {
+    return Math.max(this.clock.monotonic() - this.#monotonic, wall - this.#wall);
   }
 }
 

@@ -127,6 +127,8 @@ function waitFor(waiting: Partial<Waiting>): Step {
 const byId = (a: { id: string }, b: { id: string }): number =>
   a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
 
+const incarnationOf = ({ incarnation }: PlanMember): string => incarnation;
+
 function emptyPlan(total: number, facts: LeaderFacts): Plan {
   return {
     epoch: 0,
@@ -168,33 +170,41 @@ function takeCensus(
   { waitedOut, lastWords }: LeaderFacts,
 ): Census {
   const { members, owners, tokens, marks, total } = plan;
-  const holders = members.map(({ incarnation }) => {
-    const isLive = live.has(incarnation);
-    const isGone = !isLive && waitedOut.has(incarnation);
-    const { acked = 0, surrendered = 0 } =
-      live.get(incarnation) ?? lastWords.get(incarnation) ?? {};
-    return { isLive, isGone, acked, surrendered, incarnation };
+  // Flat arrays, for this is asked for each of a hundred thousand items.
+  const isLive = new Uint8Array(members.length);
+  const acked = new Float64Array(members.length);
+  const surrendered = new Float64Array(members.length);
+  members.forEach(({ incarnation }, index) => {
+    const member = live.get(incarnation);
+    const word = member ?? lastWords.get(incarnation);
+    isLive[index] = member ? 1 : 0;
+    acked[index] = word?.acked ?? 0;
+    surrendered[index] =
+      !member && waitedOut.has(incarnation) ? Infinity : (word?.surrendered ?? 0);
   });
   const states = new Uint8Array(total);
-  const revoking = new Set<string>();
-  const dead = new Set<string>();
+  const isAsked = new Uint8Array(members.length);
+  const isMissed = new Uint8Array(members.length);
   let isEmpty = true;
   for (let item = 0; item < total; item++) {
     const owner = owners[item]!;
     if (owner < 0) continue;
-    const holder = holders[owner]!;
     const mark = marks[item]!;
-    const hasLetGo = holder.surrendered >= tokens[item]! || (mark > 0 && holder.acked >= mark);
-    if (holder.isGone || hasLetGo) continue;
+    const hasLetGo = surrendered[owner]! >= tokens[item]! || (mark > 0 && acked[owner]! >= mark);
+    if (hasLetGo) continue;
     isEmpty = false;
-    if (!holder.isLive) {
+    if (isLive[owner] === 0) {
       states[item] = DEAD;
-      dead.add(holder.incarnation);
+      isMissed[owner] = 1;
     } else if (mark > 0) {
       states[item] = REVOKING;
-      revoking.add(holder.incarnation);
+      isAsked[owner] = 1;
     } else states[item] = HELD;
   }
+  const named = (chosen: Uint8Array): Set<string> =>
+    new Set(members.filter((_, index) => chosen[index] === 1).map(incarnationOf));
+  const revoking = named(isAsked);
+  const dead = named(isMissed);
   return { states, revoking, dead, isEmpty };
 }
 
@@ -206,10 +216,10 @@ function assign(
 ): ArrayLike<number> {
   if (eligible.length === 0) return new Int32Array(total).fill(-1);
   const seats = new Map(eligible.map(({ incarnation }, index) => [incarnation, index]));
-  const seatOf = members.map(({ incarnation }) => seats.get(incarnation) ?? -1);
-  const current = new Int32Array(total).fill(-1);
+  const seatOf = Int32Array.from(members, ({ incarnation }) => seats.get(incarnation) ?? -1);
+  const current = new Int32Array(total);
   for (let item = 0; item < total; item++) {
-    if (states[item] === HELD) current[item] = seatOf[owners[item]!]!;
+    current[item] = states[item] === HELD ? seatOf[owners[item]!]! : -1;
   }
   return strategy({ members: eligible, total, current });
 }

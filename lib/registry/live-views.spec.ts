@@ -145,6 +145,27 @@ describe('a live view', () => {
     expect(versions(view)).toEqual([0]);
   });
 
+  it('tells a deletion at once, and the successor that it then finds', async () => {
+    const { reads, views, versions } = open();
+    const seen = new Recording(views.node(PATH));
+    await reads.answer(node(3));
+    views.notify(PATH, 'deleted');
+    expect(versions(seen)).toEqual([3, undefined]);
+    await reads.answer(stat(0, 2));
+    await reads.answer(node(0, 2));
+    expect(versions(seen)).toEqual([3, undefined, 0]);
+  });
+
+  it('lets a read under way speak first: what it brings may be older than the deletion', async () => {
+    const { reads, views, versions } = open();
+    const seen = new Recording(views.node(PATH));
+    views.notify(PATH, 'deleted');
+    expect(versions(seen)).toEqual([]);
+    await reads.answer(node(3));
+    await reads.answer(undefined);
+    expect(versions(seen)).toEqual([3, undefined]);
+  });
+
   it('tells a node from its successor, and nothing twice', async () => {
     const { reads, views } = open();
     const view = new Recording(views.node(PATH));

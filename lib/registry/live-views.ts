@@ -121,7 +121,10 @@ class View<T> {
     if (isNewSession) this.#mustSync = true;
     this.#isDeleted = isDeleted;
     this.#stale = true;
-    if (!this.#reading) void this.#catchUp();
+    if (this.#reading) return;
+    // News enough by itself: whoever waits for it need not wait for another round trip.
+    if (isDeleted && this.#known) this.#emit(undefined);
+    void this.#catchUp();
   }
 
   complete(): void {

@@ -80,8 +80,8 @@ describe('hooks misbehave', () => {
         const join = 'a worker ignores its signal beyond every bound: join';
         await group.suffers(join, BOUND.join, () => group.start('c'));
         expect(stubborn!.hasLogged('only its fencing token protects it now')).toBe(true);
-        // What it did not have to give up was never interrupted.
-        expect(acquired()).toBe(before);
+        // What it did not have to give up was never interrupted, unless the machine let its lease lapse.
+        if (!stubborn!.hasLogged('The lease ran out')) expect(acquired()).toBe(before);
         const leave = 'a worker ignores its signal beyond every bound: leave';
         await group.suffers(leave, BOUND.orderly + DRAIN_TIMEOUT, () => stubborn!.leave());
       }),

@@ -1,3 +1,4 @@
+import { loadClientFactory } from '../../lib/registry/zookeeper/zookeeper-client.js';
 import { openSharedZooKeeper, type SharedZooKeeper } from './shared-zookeeper.js';
 
 declare global {
@@ -7,6 +8,8 @@ declare global {
 
 /** Opens the ZooKeeper that all test files share, and says in one line which one it is. */
 export default async function setup(): Promise<void> {
+  // Told once and plainly, instead of by every test that cannot work without it.
+  await loadClientFactory();
   globalThis.sharedZooKeeper = await openSharedZooKeeper();
   process.stdout.write(`${globalThis.sharedZooKeeper.line}\n`);
 }

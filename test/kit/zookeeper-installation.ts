@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
-import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { delimiter, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { checkoutRoot } from './checkout.js';
-import { temporaryFolder } from './reaper.js';
+import { fetchDebianPackages } from './debian-packages.js';
 
 const run = promisify(execFile);
 
@@ -119,7 +118,7 @@ function versionAmong(jars: readonly string[]): string | undefined {
 
 async function fetched(): Promise<Jars> {
   try {
-    await fetchFromDebian();
+    await fetchDebianPackages(PACKAGES, CACHE, () => fromCache() !== undefined);
     const jars = fromCache();
     if (jars === undefined) throw new Error(`Debian's packages lack one of: ${JARS.join(', ')}`);
     return jars;
@@ -138,64 +137,4 @@ function nowhere(error: Error): string {
     '  - nothing at all, where apt-get can download them, which failed here:',
     `    ${error.message.trim().replaceAll('\n', '\n    ')}`,
   ].join('\n');
-}
-
-/**
- * Downloads and unpacks Debian's packages without touching the system, as any user.
- *
- * All happens in a folder of this process, which a rename turns into the cache: nobody ever sees half
- * of it, and of two processes at the same time one wins and the other takes what is there.
- */
-async function fetchFromDebian(): Promise<void> {
-  await mkdir(join(CACHE, '..'), { recursive: true });
-  const work = await temporaryFolder('zookeeper-', join(CACHE, '..'));
-  try {
-    const downloads = join(work.path, 'downloads');
-    const unpacked = join(work.path, 'unpacked');
-    await mkdir(downloads);
-    await mkdir(unpacked);
-    // The lists of the system may be missing (a fresh image), or older than the mirror.
-    await download(downloads, []).catch(async () => {
-      const privately = ['-c', await privateAptConfiguration(work.path)];
-      await run('apt-get', [...privately, 'update']);
-      await download(downloads, privately);
-    });
-    for (const name of await readdir(downloads)) {
-      await run('dpkg-deb', ['-x', join(downloads, name), unpacked]);
-    }
-    await rename(unpacked, CACHE).catch((error: unknown) => {
-      if (fromCache() === undefined) throw error;
-    });
-  } finally {
-    await work.remove();
-  }
-}
-
-async function download(folder: string, options: readonly string[]): Promise<void> {
-  // Root downloads as root: the user `_apt` may have no access to the checkout.
-  const asSelf = ['-o', 'APT::Sandbox::User='];
-  await run('apt-get', [...options, ...asSelf, 'download', ...PACKAGES], { cwd: folder });
-}
-
-/** Lets `apt-get update` keep its lists in our folder, and silences the hooks meant for the system's lists. */
-async function privateAptConfiguration(folder: string): Promise<string> {
-  const lists = join(folder, 'lists');
-  const cache = join(folder, 'archives');
-  await mkdir(join(lists, 'partial'), { recursive: true });
-  await mkdir(join(cache, 'archives', 'partial'), { recursive: true });
-  const file = join(folder, 'apt.conf');
-  await writeFile(
-    file,
-    `Dir::State "${folder}";
-Dir::State::lists "${lists}";
-Dir::State::status "/var/lib/dpkg/status";
-Dir::Cache "${cache}";
-APT::Sandbox::User "";
-Acquire::Languages "none";
-#clear APT::Update::Pre-Invoke;
-#clear APT::Update::Post-Invoke;
-#clear APT::Update::Post-Invoke-Success;
-`,
-  );
-  return file;
 }
