@@ -3,8 +3,13 @@
  * same run on the same connection as what is compared with them.
  * `npm run bench [-- --rounds N] [--only section,…]`
  */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { format } from 'prettier';
+import { checkoutRoot } from '../test/kit/checkout.js';
 import { ZooKeeperServer } from '../test/kit/zookeeper-server.js';
+import { chartOf } from './chart.js';
 import { benchGrowth } from './growth.section.js';
 import { benchPeer } from './peer.section.js';
 import { benchPlanning, benchPlanSize } from './planning.section.js';
@@ -36,7 +41,7 @@ const SECTIONS: Record<string, (report: Report) => Promise<void> | void> = {
   'plan-size': benchPlanSize,
 };
 /** As in production: a write is answered when it is on the disk, which the tests do without. */
-const DURABLE = { forceSync: 'yes' };
+const SETTINGS = { forceSync: 'yes', maxSessionTimeout: '60000' };
 
 const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '15' }, only: { type: 'string' } },
@@ -51,7 +56,7 @@ for (const name of chosen) {
 const given = process.env['ZOOKEEPER_CONNECT'];
 const server = given
   ? undefined
-  : await ZooKeeperServer.start({ tickTime: TICK, settings: DURABLE });
+  : await ZooKeeperServer.start({ tickTime: TICK, settings: SETTINGS });
 const report = new Report(given ?? server!.connect, Number(values.rounds));
 try {
   for (const name of chosen) await SECTIONS[name]!(report);
@@ -61,7 +66,18 @@ try {
 
 if (report.growth.length > 0) console.log(`${growthTable(report)}\n`);
 if (report.figures.length > 0) console.log(figureTable(report.figures));
+if (values.only === undefined) await keep(report);
 process.exitCode = report.figures.every(isWithin) ? 0 : 1;
+
+/** What the documentation shows: the figures of a whole run and their picture. */
+async function keep({ figures, growth }: Report): Promise<void> {
+  const folder = join(checkoutRoot, 'bench', 'results');
+  await mkdir(folder, { recursive: true });
+  const json = await format(JSON.stringify({ figures, growth }), { parser: 'json' });
+  await writeFile(join(folder, 'figures.json'), json);
+  await writeFile(join(folder, 'figures.svg'), chartOf(figures, growth));
+  console.log('\nThe figures and their chart are in bench/results');
+}
 
 function growthTable({ growth }: Report): string {
   const head = [

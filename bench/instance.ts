@@ -20,9 +20,12 @@ export interface GroupOptions {
   readonly sessionTimeout: number;
 }
 
-export function optionsFor(connect: string, total: number | 'instances'): GroupOptions {
-  const namespace = uniqueNamespace('bench');
-  return { connect, namespace, total, sessionTimeout: SESSION_TIMEOUT };
+export function optionsFor(
+  connect: string,
+  total: number | 'instances',
+  sessionTimeout = SESSION_TIMEOUT,
+): GroupOptions {
+  return { connect, namespace: uniqueNamespace('bench'), total, sessionTimeout };
 }
 
 export interface RoundTrips {
