@@ -176,11 +176,12 @@ function hooksNoting(moments: Moments): CoordinatorHooks {
       moments.completed += 1;
       moments.lastCompleted = now();
     },
-    shardAcquired: async () => {
+    shardAcquired: () => {
       moments.acquired += 1;
       moments.lastAcquired = now();
+      return undefined;
     },
-    shardReleased: async () => {},
+    shardReleased: () => undefined,
   };
 }
 

@@ -55,11 +55,13 @@ export class HookDispatcher implements CoordinatorHooks {
     return this.#dispatch('shardingCompleted', [assignment]);
   }
 
-  shardAcquired(shard: Shard): Promise<void> {
+  shardAcquired(shard: Shard): Promise<void> | undefined {
+    if (this.#listeners.shardAcquired.length === 0) return undefined;
     return this.#dispatch('shardAcquired', [shard], shard.signal);
   }
 
-  shardReleased(event: ShardReleasedEvent): Promise<void> {
+  shardReleased(event: ShardReleasedEvent): Promise<void> | undefined {
+    if (this.#listeners.shardReleased.length === 0) return undefined;
     return this.#dispatch('shardReleased', [event]);
   }
 

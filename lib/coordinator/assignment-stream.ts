@@ -9,9 +9,15 @@ class TokenMap extends Map<number, bigint> {
   }
 }
 
-type Snapshot = Pick<ShardAssignment, 'epoch' | 'total' | 'items' | 'tokens'>;
+/** What is held at one point: items in order, and the epoch that granted each. */
+interface Snapshot {
+  readonly epoch: number;
+  readonly total: number;
+  readonly items: readonly number[];
+  readonly grants: Float64Array;
+}
 
-const NONE: Snapshot = { epoch: 0, total: 0, items: [], tokens: new TokenMap() };
+const NONE: Snapshot = { epoch: 0, total: 0, items: [], grants: new Float64Array() };
 
 /** What this instance holds, as a value, as a stream of changes, and since the last rebalance. */
 export class AssignmentStream {
@@ -48,11 +54,12 @@ export class AssignmentStream {
       return;
     }
     this.#revision = revision;
-    const entries = [...this.shards.held].sort(([a], [b]) => a - b);
-    const items = entries.map(([item]) => item);
-    const tokens = new TokenMap(entries.map(([item, { token }]) => [item, token]));
+    const { held } = this.shards;
+    const items = inOrder(held.keys());
+    const grants = new Float64Array(items.length);
+    items.forEach((item, index) => (grants[index] = held.get(item)!.grantedAt));
     const before = this.#current;
-    this.#current = { epoch, total, items, tokens };
+    this.#current = { epoch, total, items, grants };
     if (!isSame(before, this.#current)) this.#changed.next(this.#current);
   }
 
@@ -68,18 +75,53 @@ export class AssignmentStream {
   }
 }
 
+/** Mostly they are in order already: the plan grants them so. */
+function inOrder(keys: Iterable<number>): readonly number[] {
+  const items: number[] = [];
+  let isSorted = true;
+  let last = -1;
+  for (const item of keys) {
+    if (item < last) isSorted = false;
+    last = item;
+    items.push(item);
+  }
+  // Numbers sort much faster in an array that can hold nothing else.
+  return isSorted ? items : Array.from(Float64Array.from(items).sort());
+}
+
 function isSame(a: Snapshot, b: Snapshot): boolean {
   return (
     a.total === b.total &&
     a.items.length === b.items.length &&
-    a.items.every((item) => a.tokens.get(item) === b.tokens.get(item))
+    a.items.every((item, index) => item === b.items[index] && a.grants[index] === b.grants[index])
   );
 }
 
 function difference(before: Snapshot, now: Snapshot): ShardAssignment {
+  const { epoch, total, items } = now;
+  let tokens: TokenMap | undefined;
   return {
-    ...now,
-    added: now.items.filter((item) => before.tokens.get(item) !== now.tokens.get(item)),
-    removed: before.items.filter((item) => before.tokens.get(item) !== now.tokens.get(item)),
+    epoch,
+    total,
+    items,
+    added: notIn(before, now),
+    removed: notIn(now, before),
+    // Made when somebody looks at it: few do, and there may be a hundred thousand.
+    get tokens() {
+      tokens ??= new TokenMap(items.map((item, index) => [item, BigInt(now.grants[index]!)]));
+      return tokens;
+    },
   };
+}
+
+/** The items of the second that the first does not have by the same grant; both are in order. */
+function notIn(first: Snapshot, second: Snapshot): number[] {
+  const found: number[] = [];
+  let place = 0;
+  second.items.forEach((item, index) => {
+    while (place < first.items.length && first.items[place]! < item) place += 1;
+    const isKept = first.items[place] === item && first.grants[place] === second.grants[index];
+    if (!isKept) found.push(item);
+  });
+  return found;
 }

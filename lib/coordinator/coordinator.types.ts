@@ -15,8 +15,9 @@ export interface CoordinatorHooks {
   leaderLost(): Promise<void>;
   shardingStarted(event: ShardingStartedEvent): Promise<void>;
   shardingCompleted(assignment: ShardAssignment): Promise<void>;
-  shardAcquired(shard: Shard): Promise<void>;
-  shardReleased(event: ShardReleasedEvent): Promise<void>;
+  // Undefined where nobody listens: with thousands of shards a promise for each costs more than it says.
+  shardAcquired(shard: Shard): Promise<void> | undefined;
+  shardReleased(event: ShardReleasedEvent): Promise<void> | undefined;
 }
 
 /** How this process presents itself to the group. */

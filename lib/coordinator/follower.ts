@@ -6,7 +6,7 @@ import type { Holding } from './holding.js';
 import type { Lease } from './lease.js';
 import type { LeaseKeeper } from './lease-keeper.js';
 import type { Membership } from './membership.js';
-import { type MemberShare, type Plan, shareOf } from './plan.js';
+import { NO_SHARE, type Plan, shareOf } from './plan.js';
 import type { RebalanceHooks } from './rebalance-hooks.js';
 import type { Shards } from './shards.js';
 
@@ -26,7 +26,6 @@ export interface FollowerParts {
   readonly onEvicted: () => void;
 }
 
-const NOTHING: MemberShare = { granted: new Map(), revoked: new Map() };
 const AT_ONCE = Promise.resolve();
 
 /**
@@ -35,7 +34,7 @@ const AT_ONCE = Promise.resolve();
  */
 export class Follower {
   #plan: Plan | undefined;
-  #share: MemberShare = NOTHING;
+  #share = NO_SHARE;
   #isNamed = false;
   #isLeading = false;
   #isClosed = false;
@@ -73,7 +72,7 @@ export class Follower {
     if (this.#isClosed || (previous && plan.epoch <= previous.epoch)) return;
     const share = shareOf(plan, this.parts.membership.incarnation);
     this.#plan = plan;
-    this.#share = share ?? NOTHING;
+    this.#share = share ?? NO_SHARE;
     this.#isNamed = share !== undefined;
 
     const losing = this.#losing(plan);
@@ -88,7 +87,7 @@ export class Follower {
   /** There is no usable plan: nothing is held, and the store is told so. */
   async loseThePlan(): Promise<void> {
     if (this.#isClosed) return;
-    this.#share = NOTHING;
+    this.#share = NO_SHARE;
     this.#isNamed = false;
     await this.#surrender('rebalance', {});
     if (!this.#isNamed) await this.parts.keeper.disclaim().catch(this.#complain);
@@ -131,10 +130,12 @@ export class Follower {
 
   /** What we hold that the plan does not grant us any more. */
   #losing({ total }: Plan): Holding[] {
-    const { granted } = this.#share;
-    return [...this.parts.shards.held.values()].filter(
-      (held) => granted.get(held.item) !== held.grantedAt || held.total !== total,
-    );
+    const losing: Holding[] = [];
+    for (const held of this.parts.shards.held.values()) {
+      const isKept = this.#share.tokenOf(held.item) === held.grantedAt && held.total === total;
+      if (!isKept) losing.push(held);
+    }
+    return losing;
   }
 
   #reasonFor(plan: Plan): ReleaseReason {
@@ -184,7 +185,8 @@ export class Follower {
     if (this.#surrenders > 0 || rebalances.isAnnouncing || !keeper.mayHold) return;
     const { surrendered, leaving } = membership.record;
     if (leaving || !shards.allows(total)) return;
-    for (const [item, token] of this.#share.granted) {
+    for (const item of this.#share.granted) {
+      const token = this.#share.tokenOf(item);
       if (token > surrendered && !shards.isBusy(item)) shards.start(item, token, total, lease);
     }
   }
@@ -193,11 +195,12 @@ export class Follower {
   #acknowledge(): void {
     const { shards, membership } = this.parts;
     let outstanding = Infinity;
-    for (const [item, mark] of this.#share.revoked) {
-      if (shards.isBusy(item)) outstanding = Math.min(outstanding, mark);
+    for (const item of this.#share.revoked) {
+      if (shards.isBusy(item)) outstanding = Math.min(outstanding, this.#share.markOf(item));
     }
     let acked = 0;
-    for (const mark of this.#share.revoked.values()) {
+    for (const item of this.#share.revoked) {
+      const mark = this.#share.markOf(item);
       if (mark < outstanding) acked = Math.max(acked, mark);
     }
     if (acked > membership.record.acked) membership.promise({ acked }).catch(this.#complain);
@@ -222,7 +225,7 @@ export class Follower {
     if (this.#isClosed) return;
     const { shards, keeper } = this.parts;
     const isMoving = this.#isNamed && this.#plan?.settled === false;
-    const mayHold = isMoving || this.#share.granted.size > 0 || shards.isAnyBusy;
+    const mayHold = isMoving || this.#share.granted.length > 0 || shards.isAnyBusy;
     keeper.need = mayHold ? 'holding' : this.#isLeading ? 'leading' : 'nothing';
   }
 
@@ -237,7 +240,8 @@ export class Follower {
   #hasWhatIsGranted(): boolean {
     const { shards, membership } = this.parts;
     if (shards.isAnyDraining) return false;
-    for (const [item, token] of this.#share.granted) {
+    for (const item of this.#share.granted) {
+      const token = this.#share.tokenOf(item);
       const isIgnored = token <= membership.record.surrendered || membership.record.leaving;
       if (!isIgnored && shards.get(item)?.grantedAt !== token) return false;
     }

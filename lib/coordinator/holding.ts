@@ -3,14 +3,13 @@ import type { Lease } from './lease.js';
 
 /** One holding of one item, from its grant to its acknowledged release. */
 export class Holding implements Shard {
-  readonly token: bigint;
   readonly parameter: unknown = undefined;
   /** Made when somebody asks for the signal: with thousands of shards, making all of them costs. */
   #controller: AbortController | undefined;
   #releaseReason: ReleaseReason | undefined;
   #isOver = false;
-  /** Ends when all that works on the shard has ended; never rejects. */
-  worker: Promise<void> = Promise.resolve();
+  /** Ends when all that works on the shard has ended; never rejects. Undefined if nothing does. */
+  worker: Promise<void> | undefined;
 
   constructor(
     readonly item: number,
@@ -18,8 +17,10 @@ export class Holding implements Shard {
     readonly grantedAt: number,
     readonly total: number,
     private readonly lease: Lease,
-  ) {
-    this.token = BigInt(grantedAt);
+  ) {}
+
+  get token(): bigint {
+    return BigInt(this.grantedAt);
   }
 
   get signal(): AbortSignal {

@@ -50,23 +50,49 @@ export function memberIndex(plan: Plan, incarnation: string): number {
   return plan.members.findIndex((member) => member.incarnation === incarnation);
 }
 
-/** Everything that a plan says about one member. */
-export interface MemberShare {
-  /** What it may hold: token by item. */
-  readonly granted: ReadonlyMap<number, number>;
-  /** What is being taken from it: mark by item. */
-  readonly revoked: ReadonlyMap<number, number>;
+/**
+ * Everything that a plan says about one member. Items in flat arrays and the rest read off the plan:
+ * with a hundred thousand items, maps of them for each plan would cost more than all else.
+ */
+export class MemberShare {
+  /** What it may hold, in order. */
+  readonly granted: Int32Array;
+  /** What is being taken from it, in order. */
+  readonly revoked: Int32Array;
+
+  constructor(
+    private readonly plan: Pick<Plan, 'owners' | 'tokens' | 'marks'>,
+    private readonly index: number,
+  ) {
+    const { owners, marks } = plan;
+    const granted: number[] = [];
+    const revoked: number[] = [];
+    for (let item = 0; item < owners.length; item++) {
+      if (owners[item] === index) (marks[item] === 0 ? granted : revoked).push(item);
+    }
+    this.granted = Int32Array.from(granted);
+    this.revoked = Int32Array.from(revoked);
+  }
+
+  /** The token by which it may hold the item, or 0 if it may not. */
+  tokenOf(item: number): number {
+    const { owners, tokens, marks } = this.plan;
+    return owners[item] === this.index && marks[item] === 0 ? tokens[item]! : 0;
+  }
+
+  /** The epoch since which a revoked item is being taken away. */
+  markOf(item: number): number {
+    return this.plan.marks[item]!;
+  }
 }
 
 export function shareOf(plan: Plan, incarnation: string): MemberShare | undefined {
   const index = memberIndex(plan, incarnation);
-  if (index < 0) return undefined;
-  const granted = new Map<number, number>();
-  const revoked = new Map<number, number>();
-  for (let item = 0; item < plan.total; item++) {
-    if (plan.owners[item] !== index) continue;
-    if (plan.marks[item] === 0) granted.set(item, plan.tokens[item]!);
-    else revoked.set(item, plan.marks[item]!);
-  }
-  return { granted, revoked };
+  return index < 0 ? undefined : new MemberShare(plan, index);
 }
+
+/** What a plan that does not know a member says about it. */
+export const NO_SHARE = new MemberShare(
+  { owners: new Int32Array(), tokens: new Float64Array(), marks: new Float64Array() },
+  0,
+);

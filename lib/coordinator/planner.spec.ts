@@ -769,8 +769,8 @@ class World {
     const holders = new Map<number, string>();
     for (const { seen, record, isWaitedOut } of this.processes) {
       const share = !isWaitedOut && seen ? shareOf(seen, record.incarnation) : undefined;
-      for (const [item, token] of share?.granted ?? []) {
-        if (token <= record.surrendered) continue;
+      for (const item of share?.granted ?? []) {
+        if (share!.tokenOf(item) <= record.surrendered) continue;
         const other = holders.get(item);
         assert(!other, `item ${item} is held by ${other} and ${record.incarnation}`);
         holders.set(item, record.incarnation);
@@ -778,8 +778,8 @@ class World {
     }
     const totals = new Set(
       this.processes.flatMap(({ seen, record, isWaitedOut }) => {
-        const granted = !isWaitedOut && seen ? shareOf(seen, record.incarnation)?.granted : [];
-        const isHolding = [...(granted?.values() ?? [])].some((t) => t > record.surrendered);
+        const share = !isWaitedOut && seen ? shareOf(seen, record.incarnation) : undefined;
+        const isHolding = share?.granted.some((item) => share.tokenOf(item) > record.surrendered);
         return isHolding ? [seen!.total] : [];
       }),
     );
@@ -808,8 +808,9 @@ class World {
 
   #acknowledge(process: Process | undefined): void {
     if (!process?.seen) return;
-    const { revoked } = shareOf(process.seen, process.record.incarnation) ?? { revoked: [] };
-    const acked = Math.max(process.record.acked, ...new Map(revoked).values());
+    const share = shareOf(process.seen, process.record.incarnation);
+    const marks = Array.from(share?.revoked ?? [], (item) => share!.markOf(item));
+    const acked = Math.max(process.record.acked, ...marks);
     this.#write(process, { acked });
   }
 

@@ -1,7 +1,8 @@
 import type { ReleaseReason } from '../interfaces/sharding-values.interface.js';
 import type { Environment } from '../registry/environment.js';
-import { Deadline } from './async.js';
+import { Deadline, endsWithin } from './async.js';
 import type { CoordinatorHooks } from './coordinator.types.js';
+import { Drain } from './drain.js';
 import { Holding } from './holding.js';
 import type { Lease } from './lease.js';
 
@@ -65,10 +66,14 @@ export class Shards {
 
   /** From here on the items are not owned; their workers are told. `drain` has to follow. */
   letGo(holdings: Iterable<Holding>, reason: ReleaseReason): Release | undefined {
-    const released = [...holdings].filter(({ item }) => this.#held.delete(item));
+    const released: Holding[] = [];
+    for (const holding of holdings) {
+      if (!this.#held.delete(holding.item)) continue;
+      this.#draining.set(holding.item, holding);
+      released.push(holding);
+    }
     if (released.length === 0) return undefined;
     this.#revision += 1;
-    for (const holding of released) this.#draining.set(holding.item, holding);
     for (const holding of released) holding.abort(reason);
     return { holdings: released, reason, since: this.environment.clock.monotonic() };
   }
@@ -87,28 +92,29 @@ export class Shards {
   }
 
   async #drain({ holdings, reason, since }: Release, announced: Promise<void>): Promise<void> {
-    const { clock } = this.environment;
+    const { clock, log } = this.environment;
     const deadline = new Deadline(clock, since + this.drainTimeout - clock.monotonic());
     await deadline.meets(announced);
-    await Promise.all(holdings.map((holding) => this.#drainOne(holding, reason, deadline)));
+    const drain = new Drain(holdings, {
+      release: ({ item, token }) => this.hooks.shardReleased({ item, token, reason }),
+      ended: ({ item }) => this.#draining.delete(item),
+    });
+    if (!(await deadline.meets(drain.done))) {
+      for (const { item } of drain.working) {
+        log.error(
+          `The worker of shard ${item} did not end within ${this.drainTimeout} ms after its signal; ` +
+            'the shard is let go, and only its fencing token protects it now',
+        );
+      }
+      drain.giveUpWorkers();
+      // What begins too late is still let run as far as it can without waiting for anything.
+      await endsWithin(clock, drain.done, 0);
+      for (const { item } of drain.releasing) {
+        log.error(`@OnShardReleased of shard ${item} overran the drainTimeout`);
+      }
+      drain.giveUp();
+    }
     deadline.cancel();
-  }
-
-  async #drainOne(holding: Holding, reason: ReleaseReason, deadline: Deadline): Promise<void> {
-    const { item, token } = holding;
-    const { log } = this.environment;
-    if (!(await deadline.meets(holding.worker))) {
-      log.error(
-        `The worker of shard ${item} did not end within ${this.drainTimeout} ms after its signal; ` +
-          'the shard is let go, and only its fencing token protects it now',
-      );
-    }
-    const released = this.hooks.shardReleased({ item, token, reason });
-    if (!(await deadline.meets(released))) {
-      log.error(`@OnShardReleased of shard ${item} overran the drainTimeout`);
-    }
-    holding.end();
-    this.#draining.delete(item);
   }
 }
 

@@ -17,7 +17,7 @@ import type { CoordinatorFactory, ShardingCoordinator } from '../../lib/sharding
 interface Holding {
   readonly shard: Shard;
   readonly controller: AbortController;
-  readonly worker: Promise<void>;
+  readonly worker: Promise<void> | undefined;
 }
 
 /** A coordinator that does what the test says, for specs of what stands around it. */
@@ -57,9 +57,8 @@ export class FakeCoordinator implements ShardingCoordinator {
       valid: true,
     };
     // The worker may ask right away what is held.
-    const holding = { shard, controller, worker: Promise.resolve() };
-    this.#holdings.set(item, holding);
-    this.#holdings.set(item, { ...holding, worker: this.hooks.shardAcquired(shard) });
+    this.#holdings.set(item, { shard, controller, worker: undefined });
+    this.#holdings.set(item, { shard, controller, worker: this.hooks.shardAcquired(shard) });
     return shard;
   }
 

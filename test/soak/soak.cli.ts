@@ -38,8 +38,8 @@ const RESIDENTS = 5;
 const SETTLING = 60_000;
 const LONGEST_BLOCK = 50;
 const GROWTH = 1.1;
-/** When the first measurement is taken: code is compiled and caches are full by then. */
-const WARM_UP = Math.min(3, minutes / 4) * 60_000;
+/** When the first measurement is taken: the engine goes on compiling for minutes, and keeps what it made. */
+const WARM_UP = Math.min(10, minutes / 3) * 60_000;
 
 const random = new SeededRandom(seed);
 const namespace = uniqueNamespace('soak');
