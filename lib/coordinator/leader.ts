@@ -35,6 +35,9 @@ export interface LeaderListener {
   overruled(): void;
 }
 
+/** For how long a grant waits for others to let go as well, in milliseconds. */
+const GATHERING_TIME = 10;
+
 /**
  * The leader's loop: whenever anything changes, ask `next` for the next plan and write it, one write at
  * a time, each from the version that was read. It remembers only what it has itself waited for; all
@@ -63,6 +66,9 @@ export class Leader {
   #isForced = false;
   #deletedPlanWait: AbsenceWait | 'over' | undefined;
   #retry: Timer | undefined;
+  /** Grants wait a moment for the acknowledgements that are still to come. */
+  #gathering: Timer | undefined;
+  #hasGathered = false;
 
   constructor(
     private readonly registry: Registry,
@@ -107,6 +113,7 @@ export class Leader {
     this.#owedWait?.cancel();
     this.#permission?.cancel();
     this.#retry?.cancel();
+    this.#gathering?.cancel();
     if (this.#deletedPlanWait !== 'over') this.#deletedPlanWait?.cancel();
     for (const wait of this.#absences.values()) wait.cancel();
     for (const timer of this.#overdue.values()) timer.cancel();
@@ -170,8 +177,30 @@ export class Leader {
 
     const step = next(plan, this.#members.records, config, this.#facts(mayCreate));
     this.#attend(step, plan);
+    if (this.#waitsForMore(step)) return;
     if (step.plan) await this.#carryOut(step, step.plan, state);
     else if (plan) this.#seedView?.show(plan);
+  }
+
+  /**
+   * Those who are asked to let go mostly do so within moments of each other: then one write grants what
+   * all of them gave up, instead of one for each of them.
+   */
+  #waitsForMore({ granted, waiting }: Step): boolean {
+    const isGathering = granted > 0 && waiting.acknowledgements.length > 0;
+    if (!isGathering || this.#isForced) {
+      this.#gathering?.cancel();
+      this.#gathering = undefined;
+      this.#hasGathered = false;
+      return false;
+    }
+    if (this.#hasGathered) return (this.#hasGathered = false);
+    this.#gathering ??= this.environment.clock.setTimer(() => {
+      this.#gathering = undefined;
+      this.#hasGathered = true;
+      this.#loop.wake();
+    }, GATHERING_TIME);
+    return true;
   }
 
   /** The first write of a leader changes nothing but the office, so it need not know anything else. */

@@ -155,8 +155,7 @@ export class Participation {
     await this.#follower.leave('shutdown');
     await this.#unnamed();
     this.#hasLeft = true;
-    await this.#resign();
-    await Promise.all([
+    await this.#resign(() => [
       this.#membership.unregister(this.#sessionTimeout),
       // The session may be others' too and live on: then the lease must not speak for us any more.
       this.#keeper.relinquish(),
@@ -309,7 +308,7 @@ export class Participation {
   }
 
   /** The word ends first, then the office is vacated, then the latch goes: so that none overlap. */
-  async #resign(): Promise<void> {
+  async #resign(alongside: () => Promise<unknown>[] = () => []): Promise<void> {
     const leader = this.#leader;
     const election = this.#election;
     this.#leader = undefined;
@@ -318,8 +317,9 @@ export class Participation {
     await Promise.all([leader?.stop(), this.parts.leadership.end()]);
     this.#follower.isLeading = false;
     if (this.#ended.signal.aborted) return;
-    // Sent one behind the other, so that handing over takes one round trip.
-    await Promise.all([leader?.vacate(), election?.resign()]);
+    // Sent one behind the other, so that handing over takes one round trip, and whatever else has to be
+    // written with it does not get in the way of the next leader's first write.
+    await Promise.all([leader?.vacate(), election?.resign(), ...alongside()]);
     if (this.#election === election) this.#election = undefined;
   }
 
