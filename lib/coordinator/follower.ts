@@ -45,7 +45,11 @@ export class Follower {
   constructor(
     private readonly parts: FollowerParts,
     private readonly environment: Environment,
-  ) {}
+  ) {
+    // What an earlier registration announced may still run when our first plan has been applied.
+    const { rebalances } = parts;
+    if (rebalances.isAnnouncing) void rebalances.announced().then(() => this.reconcile());
+  }
 
   get plan(): Plan | undefined {
     return this.#plan;

@@ -9,6 +9,7 @@ const KINDS = [
   'kill-leader-at-write',
   'pause',
   'pause',
+  'sleep',
   'cut',
   'freeze',
   'freeze',

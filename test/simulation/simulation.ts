@@ -55,6 +55,9 @@ class Simulation implements World {
   #lives = 0;
   #killLeaderIn = 0;
   #launches = 0;
+  #isStuck = false;
+  /** Who has not heard of the present exercise yet. */
+  #unheard = new Set<string>();
 
   constructor(
     private readonly seed: number,
@@ -100,12 +103,15 @@ class Simulation implements World {
     this.#healAll();
     const calm = this.#time.now;
     await this.#settle();
+    const settledAfter = this.#time.now - calm;
+    if (!this.#isStuck) await this.#exerciseJoin();
+    if (!this.#isStuck) await this.#exerciseReshard();
     return {
       seed: this.seed,
       violations: check(this.#history),
       history: this.#history,
       faults: this.#schedule,
-      settledAfter: this.#time.now - calm,
+      settledAfter,
       moves: this.#history.filter(({ kind }) => kind === 'acquired').length,
     };
   }
@@ -113,20 +119,12 @@ class Simulation implements World {
   // World
 
   report(happening: Happening): void {
+    if (happening.kind === 'completed') this.#unheard.delete(happening.who);
     this.#history.push({ time: this.#time.now, ...happening });
   }
 
   askAll(): void {
-    for (const process of this.#processes) {
-      if (!process.isAlive) continue;
-      const { coordinator, name: who } = process;
-      for (const item of coordinator.items) {
-        const shard = coordinator.shard(item);
-        if (!shard || !coordinator.owns(item)) continue;
-        this.report({ kind: 'owns', who, item, token: shard.token, total: shard.total });
-      }
-      if (coordinator.isLeader) this.report({ kind: 'leads', who });
-    }
+    for (const process of this.#processes) if (process.isAlive) process.testify();
   }
 
   write(who: string, item: number, token: bigint): void {
@@ -188,12 +186,16 @@ class Simulation implements World {
     const known = this.#machines.get(id);
     if (known) return known;
     // Whoever makes a plan anew after a deletion needs a clock that is not behind: the guarantee says so.
-    const isTrue = this.#schedule.some(({ kind }) => kind.endsWith('-plan'));
+    const isTrue = this.#has('-plan');
     const rate = isTrue ? 1 : 0.99 + this.#random.fraction() * 0.02;
     const offset = isTrue ? 0 : this.#random.below(5_000);
     const machine = this.#time.clock({ rate, wall: Date.UTC(2024, 0) + this.#time.now + offset });
     this.#machines.set(id, machine);
     return machine;
+  }
+
+  #has(kind: string): boolean {
+    return this.#schedule.some((fault) => fault.kind.endsWith(kind));
   }
 
   #temper(random: SeededRandom): Temper {
@@ -250,6 +252,9 @@ class Simulation implements World {
       case 'pause':
         victim?.pause();
         return later(() => victim?.resume());
+      case 'sleep':
+        victim?.pause({ isAsleep: true });
+        return later(() => victim?.resume());
       case 'cut':
         victim?.registry.link.cut();
         return later(() => victim?.registry.link.heal());
@@ -277,8 +282,10 @@ class Simulation implements World {
         server.stop();
         return later(() => server.start());
       case 'step-clock': {
-        const isTrue = this.#schedule.some(({ kind }) => kind.endsWith('-plan'));
-        return isTrue ? undefined : victim?.machine.stepWall((fault.choice - 0.5) * 20_000);
+        if (this.#has('-plan')) return;
+        const step = (fault.choice - 0.5) * 20_000;
+        // Both clocks of a machine that sleeps must not lie: set back, it cannot know how long it slept.
+        return victim?.machine.stepWall(this.#has('sleep') ? Math.abs(step) : step);
       }
       case 'drain':
         victim?.drain();
@@ -288,11 +295,7 @@ class Simulation implements World {
       case 'total':
         return void this.#changeTotal(fault.choice);
       case 'reshard':
-        return void this.#operate((operator) =>
-          operator.create(`/${NAMESPACE}/leader/sharding/necessary`, Buffer.alloc(0), {
-            parents: true,
-          }),
-        );
+        return victim?.reshard();
       case 'delete-plan':
         return void this.#operate((o) => o.delete(`/${NAMESPACE}/sharding`, ANY_VERSION));
       case 'garbage-plan':
@@ -360,22 +363,64 @@ class Simulation implements World {
     if (!this.#processes.some(({ isRunning }) => isRunning)) this.#launch('last');
   }
 
+  /** How long anything may take in calm times. */
+  get #bound(): number {
+    const { sessionTimeout, drainTimeout } = this.#draw;
+    return 5 * (2 * sessionTimeout + 2 * drainTimeout + 1_500) + 5_000;
+  }
+
   /** After the faults everything comes right within a bound, and stays so. */
   async #settle(): Promise<void> {
-    const { sessionTimeout, drainTimeout } = this.#draw;
-    const bound = 5 * (2 * sessionTimeout + 2 * drainTimeout + 1_500) + 5_000;
-    const deadline = this.#time.now + bound;
+    const deadline = this.#time.now + this.#bound;
     try {
       // What looks right may have a late consequence of the faults still to come.
       do {
         const left = deadline - this.#time.now;
         await this.#time.runUntil(() => this.#problem() === undefined, left);
         this.askAll();
-        await this.#time.advance(sessionTimeout * 2);
+        await this.#time.advance(this.#draw.sessionTimeout * 2);
       } while (this.#problem() !== undefined);
     } catch {
-      this.report({ kind: 'stuck', text: `after ${bound} ms: ${this.#problem()}` });
+      this.#getStuck(`after ${this.#bound} ms: ${this.#problem()}`);
     }
+  }
+
+  #getStuck(text: string): void {
+    this.#isStuck = true;
+    this.report({ kind: 'stuck', text });
+  }
+
+  /** One more in calm times takes its share, and nothing but that moves. */
+  async #exerciseJoin(): Promise<void> {
+    const count = this.#processes.filter(({ isAlive }) => isAlive).length + 1;
+    // A total that follows the instances changes with them, so that all begins anew.
+    const moves = this.#total === 'instances' ? count : Math.floor(this.#total / count);
+    this.#launch('late');
+    await this.#exercise('a join', moves);
+  }
+
+  /** Who asks for a reshard where all is well gets one, in which nothing moves. */
+  async #exerciseReshard(): Promise<void> {
+    this.#processes.find(({ isRunning }) => isRunning)?.reshard();
+    await this.#exercise('a reshard', 0);
+  }
+
+  async #exercise(name: string, moves: number): Promise<void> {
+    const alive = this.#processes.filter(({ isAlive }) => isAlive);
+    const everyone = alive.map(({ name: who }) => who);
+    this.report({ kind: 'exercise', name, everyone, moves });
+    this.#unheard = new Set(everyone);
+    try {
+      await this.#time.runUntil(
+        () => this.#unheard.size === 0 && this.#problem() === undefined,
+        this.#bound,
+      );
+    } catch {
+      const problem = this.#problem() ?? `unheard by ${[...this.#unheard].join(', ')}`;
+      this.#getStuck(`after ${name}: ${problem}`);
+    }
+    this.askAll();
+    this.report({ kind: 'exercised' });
   }
 
   /** What is not as it should be in quiet times. */
