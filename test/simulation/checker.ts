@@ -6,6 +6,10 @@ export interface Violation {
   readonly text: string;
 }
 
+export function describeViolation({ time, rule, text }: Violation): string {
+  return `${time.toFixed(1)} ms: ${rule}: ${text}`;
+}
+
 type Of<K extends Event['kind']> = Extract<Event, { kind: K }>;
 
 /**

@@ -9,7 +9,12 @@ export type Event = { readonly time: number } & (
       readonly total: number;
     }
   /** Once it had said so, and now it does not any more. */
-  | { readonly kind: 'disowns'; readonly who: string; readonly item: number; readonly token: bigint }
+  | {
+      readonly kind: 'disowns';
+      readonly who: string;
+      readonly item: number;
+      readonly token: bigint;
+    }
   | { readonly kind: 'leads' | 'leads-no-more'; readonly who: string }
   | {
       readonly kind: 'acquired';

@@ -220,11 +220,13 @@ export class SimulatedProcess {
       this.clock.setTimer(writeOn, 200 + this.random.below(1_000));
     };
     writeOn();
-    await this.#until(signal);
     const takes = this.temper.drain();
-    const isOwned = this.coordinator.owns(item);
     const isInTime = takes < this.options.drainTimeout;
-    this.world.report({ kind: 'told', who, item, token, isOwned, isInTime });
+    signal.addEventListener('abort', () => {
+      const isOwned = this.coordinator.owns(item);
+      this.world.report({ kind: 'told', who, item, token, isOwned, isInTime });
+    });
+    await this.#until(signal);
     await this.#wait(takes);
     isEnded = true;
     this.world.report({ kind: 'ended', who, item, token });

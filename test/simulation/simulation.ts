@@ -395,7 +395,8 @@ class Simulation implements World {
     const count = this.#processes.filter(({ isAlive }) => isAlive).length + 1;
     // A total that follows the instances changes with them, so that all begins anew.
     const moves = this.#total === 'instances' ? count : Math.floor(this.#total / count);
-    this.#launch('late');
+    // The order of the ids must not matter.
+    this.#launch(this.#random.pick(['a', 'z']));
     await this.#exercise('a join', moves);
   }
 
