@@ -603,6 +603,12 @@ const store: Break[] = [
     ],
   },
   {
+    name: 'lost-answer-looked-for-in-the-past',
+    breaks:
+      'A latch whose creation was answered by nobody is looked for on a server that lags behind.',
+    edits: [registry('sure-writes', 'await this.registry.sync(parent, attempt);', '')],
+  },
+  {
     name: 'lost-answer-taken-for-failure',
     breaks: 'A write whose answer was lost is not looked for and not tried again.',
     edits: [

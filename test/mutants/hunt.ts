@@ -42,6 +42,7 @@ export async function hunt(options: HuntOptions): Promise<Catch | undefined> {
 }
 
 type Finding = Pick<Catch, 'by' | 'text'>;
+type Outcome = Finding | 'late' | undefined;
 
 /** A busy machine makes everything late: it hangs only if it does with more time, and the intact one does not. */
 async function hangs(
@@ -63,27 +64,26 @@ async function hangs(
 /** One thread that simulates a copy of the library, seed by seed; endless loops end with it. */
 class Simulator {
   readonly #worker: Worker;
+  #settle: (outcome: Outcome) => void = () => {};
 
   constructor(script: string) {
     this.#worker = new Worker(script, { resourceLimits: { maxOldGenerationSizeMb: 512 } });
+    this.#worker.on('message', ({ violations: [first] }: SeedVerdict) => {
+      this.#settle(first && { by: first.rule, text: first.text });
+    });
+    // What nobody catches, a simulation that throws included.
+    this.#worker.on('error', (error) => this.#settle({ by: 'an exception', text: String(error) }));
   }
 
   /** What was found in this seed, if anything; 'late' ends the thread. */
-  async simulate(seed: number, patience: number): Promise<Finding | 'late' | undefined> {
-    const worker = this.#worker;
+  async simulate(seed: number, patience: number): Promise<Outcome> {
     let timer: NodeJS.Timeout | undefined;
-    const outcome = await new Promise<Finding | 'late' | undefined>((resolve) => {
+    const outcome = await new Promise<Outcome>((resolve) => {
+      this.#settle = resolve;
       timer = setTimeout(() => resolve('late'), patience);
-      worker.once('message', ({ violations }: SeedVerdict) => {
-        const [first] = violations;
-        resolve(first && { by: first.rule, text: first.text });
-      });
-      // What nobody catches, a simulation that throws included.
-      worker.once('error', (error) => resolve({ by: 'an exception', text: String(error) }));
-      worker.postMessage(seed);
+      this.#worker.postMessage(seed);
     });
     clearTimeout(timer);
-    worker.removeAllListeners();
     if (outcome === 'late') await this.end();
     return outcome;
   }

@@ -21,6 +21,7 @@ export function check(history: History): Violation[] {
   return [
     ...overlaps(spans),
     ...mixedTotals(spans),
+    ...mixedWork(history),
     ...revivals(history),
     ...tokensThatDoNotRise(history),
     ...twoLeaders(history),
@@ -97,6 +98,27 @@ function mixedTotals(spans: Spans): Violation[] {
     }
     const same = latest.get(span.total);
     if (!same || same.to < span.to) latest.set(span.total, span);
+  }
+  return violations;
+}
+
+/** Nor does one process begin work of a total while it still ends work of another. */
+function mixedWork(history: History): Violation[] {
+  const working = new Map<string, Map<number, Of<'acquired'>>>();
+  const violations: Violation[] = [];
+  for (const event of history) {
+    if (event.kind === 'died') working.delete(event.who);
+    if (event.kind === 'released') working.get(event.who)?.delete(event.item);
+    if (event.kind !== 'acquired') continue;
+    const { who, item, total, time } = event;
+    const own = working.get(who) ?? new Map<number, Of<'acquired'>>();
+    working.set(who, own);
+    for (const other of own.values()) {
+      if (other.total === total) continue;
+      const text = `${who} begins item ${item} of ${total} before item ${other.item} of ${other.total} has ended`;
+      violations.push({ time, rule: 'nobody works under two totals at once', text });
+    }
+    own.set(item, event);
   }
   return violations;
 }

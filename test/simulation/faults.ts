@@ -2,6 +2,7 @@ import type { SeededRandom } from '../kit/seeded-random.js';
 
 const KINDS = [
   'join',
+  'join-losing-answer',
   'leave',
   'kill',
   'kill',
@@ -31,6 +32,7 @@ const KINDS = [
   'garbage-instance',
   'delete-lease',
   'delete-latch',
+  'depose-deaf-leader',
 ] as const;
 
 export type FaultKind = (typeof KINDS)[number];

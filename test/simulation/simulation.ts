@@ -2,6 +2,7 @@ import type { CoordinatorOptions } from '../../lib/coordinator/coordinator.types
 import { decodeConfig, encodeConfig } from '../../lib/coordinator/group-config.js';
 import { MemoryCluster, type MemoryRegistry } from '../../lib/registry/memory/index.js';
 import { ANY_VERSION } from '../../lib/registry/registry.js';
+import { sequenceOf } from '../../lib/registry/sure-writes.js';
 import { SeededRandom } from '../kit/seeded-random.js';
 import { type VirtualClock, VirtualTime } from '../kit/virtual-clock.js';
 import { check, type Violation } from './checker.js';
@@ -55,6 +56,8 @@ class Simulation implements World {
   #lives = 0;
   #killLeaderIn = 0;
   #launches = 0;
+  /** After how many more writes a process loses an answer, by its name. */
+  readonly #losesAnswerIn = new Map<string, number>();
   #isStuck = false;
   /** Who has not heard of the present exercise yet. */
   #unheard = new Set<string>();
@@ -157,7 +160,7 @@ class Simulation implements World {
     }, delay);
   }
 
-  #launch(id: string): void {
+  #launch(id: string): SimulatedProcess {
     const { sessionTimeout, drainTimeout, rebalanceDelay } = this.#draw;
     const name = `${id}.${++this.#lives}`;
     const random = new SeededRandom(this.seed * 1_000 + this.#lives);
@@ -179,6 +182,7 @@ class Simulation implements World {
     this.#processes.push(process);
     this.#note(`${name} starts`);
     process.start();
+    return process;
   }
 
   /** A machine's clock runs up to 1 % fast or slow, and shows a time of day of its own. */
@@ -218,6 +222,7 @@ class Simulation implements World {
   }
 
   #committed(by: string | undefined): void {
+    if (by !== undefined) this.#countDownToLoss(by);
     const leader = this.#leader();
     if (this.#killLeaderIn === 0 || !leader || by !== leader.name) return;
     this.#killLeaderIn -= 1;
@@ -225,6 +230,17 @@ class Simulation implements World {
     this.#note(`${leader.name} is killed right after a write`);
     leader.kill();
     this.#launchLater(leader.id, 200 + this.#random.below(3_000));
+  }
+
+  #countDownToLoss(by: string): void {
+    const left = this.#losesAnswerIn.get(by);
+    if (left === undefined) return;
+    if (left > 1) this.#losesAnswerIn.set(by, left - 1);
+    else {
+      this.#losesAnswerIn.delete(by);
+      this.#note(`${by} does not get the answer to its next write`);
+      this.#processes.find(({ name }) => name === by)?.registry.link.loseNextAnswer();
+    }
   }
 
   #leader(): SimulatedProcess | undefined {
@@ -239,7 +255,13 @@ class Simulation implements World {
     this.#note(`fault ${fault.kind} ${victim?.name ?? ''} ${fault.duration ?? ''}`);
     switch (fault.kind) {
       case 'join':
-        return this.#launch(`j${this.#lives}`);
+        this.#launch(`j${this.#lives}`);
+        return;
+      case 'join-losing-answer': {
+        const { name } = this.#launch(`j${this.#lives}`);
+        this.#losesAnswerIn.set(name, 1 + Math.floor(fault.choice * 6));
+        return;
+      }
       case 'leave':
         return running.length > 1 ? victim?.stop() : undefined;
       case 'kill':
@@ -266,7 +288,8 @@ class Simulation implements World {
           if (victim?.isRunning) victim.registry.link.thaw();
         });
       case 'delay':
-        victim?.registry.link.delay(fault.choice * 300);
+        // Up to what a member has the patience for before it tries another server.
+        victim?.registry.link.delay((fault.choice * this.#draw.sessionTimeout) / 4);
         return later(() => victim?.registry.link.delay(0));
       case 'lose-answer':
         return victim?.registry.link.loseNextAnswer();
@@ -315,13 +338,23 @@ class Simulation implements World {
           o.delete(`/${NAMESPACE}/leases/${victim?.id ?? 'x'}`, ANY_VERSION),
         );
       case 'delete-latch':
-        return void this.#operate(async (o) => {
-          const latches = `/${NAMESPACE}/leader/election/latch`;
-          const names = await o.children(latches);
-          const name = names[Math.floor(fault.choice * names.length)];
-          if (name !== undefined) await o.delete(`${latches}/${name}`, ANY_VERSION);
-        });
+        return this.#deleteLatch((line) => line[Math.floor(fault.choice * line.length)]);
+      case 'depose-deaf-leader': {
+        const link = this.#leader()?.registry.link;
+        link?.delay((fault.choice * this.#draw.sessionTimeout) / 4);
+        this.#deleteLatch((line) => line[0]);
+        return later(() => link?.delay(0));
+      }
     }
+  }
+
+  #deleteLatch(choose: (line: readonly string[]) => string | undefined): void {
+    void this.#operate(async (operator) => {
+      const latches = `/${NAMESPACE}/leader/election/latch`;
+      const names = await operator.children(latches);
+      const name = choose(names.toSorted((a, b) => sequenceOf(a) - sequenceOf(b)));
+      if (name !== undefined) await operator.delete(`${latches}/${name}`, ANY_VERSION);
+    });
   }
 
   async #changeTotal(choice: number): Promise<void> {
@@ -417,8 +450,8 @@ class Simulation implements World {
         this.#bound,
       );
     } catch {
-      const problem = this.#problem() ?? `unheard by ${[...this.#unheard].join(', ')}`;
-      this.#getStuck(`after ${name}: ${problem}`);
+      const problem = this.#problem();
+      if (problem !== undefined) return this.#getStuck(`after ${name}: ${problem}`);
     }
     this.askAll();
     this.report({ kind: 'exercised' });
