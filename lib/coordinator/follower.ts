@@ -46,9 +46,11 @@ export class Follower {
     private readonly parts: FollowerParts,
     private readonly environment: Environment,
   ) {
-    // What an earlier registration announced may still run when our first plan has been applied.
-    const { rebalances } = parts;
-    if (rebalances.isAnnouncing) void rebalances.announced().then(() => this.reconcile());
+    const { rebalances, shards } = parts;
+    // What an earlier registration began may end when our first plan has long been applied.
+    if (rebalances.isAnnouncing || shards.isAnyDraining) {
+      void Promise.all([rebalances.announced(), shards.drained()]).then(this.reconcile);
+    }
   }
 
   get plan(): Plan | undefined {

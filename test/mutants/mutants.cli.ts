@@ -4,7 +4,7 @@
  * Breaks the protocol in one way after the other and lets the simulation find out.
  */
 import { parseArgs } from 'node:util';
-import { type Break, breaks } from './breaks.js';
+import { type Break, breaks, harmless } from './breaks.js';
 import { type Catch, hunt } from './hunt.js';
 import { applyBreak, makeMutant, MisfitError } from './mutant.js';
 import { Progress } from './progress.js';
@@ -36,7 +36,7 @@ function wholeNumber(name: 'max-seeds' | 'from'): number {
 function chosen(): readonly Break[] {
   if (values.only === undefined) return breaks;
   return values.only.split(',').map((name) => {
-    const found = breaks.find((known) => known.name === name);
+    const found = [...breaks, ...harmless].find((known) => known.name === name);
     return found ?? fail(`--only: there is no break ${JSON.stringify(name)}; --list names them`);
   });
 }
@@ -104,6 +104,12 @@ async function main(): Promise<number> {
   const all = chosen();
   if (values.list) {
     for (const { name, breaks: sentence } of all) console.log(`${name}\n    ${sentence}`);
+    if (values.only !== undefined) return 0;
+    for (const { name, breaks: sentence, because } of harmless) {
+      console.log(
+        `${name}: not hunted, harmless\n    ${sentence}\n    Harmless because ${because}.`,
+      );
+    }
     return 0;
   }
   try {

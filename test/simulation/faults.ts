@@ -18,11 +18,14 @@ const KINDS = [
   'lose-answer',
   'lose-answer',
   'expire',
+  'expire-unheard',
+  'forsake',
   'stall-server',
   'stall-server',
   'lag-server',
   'stop-server',
   'step-clock',
+  'step-clocks',
   'drain',
   'total',
   'reshard',
@@ -32,7 +35,7 @@ const KINDS = [
   'garbage-instance',
   'delete-lease',
   'delete-latch',
-  'depose-deaf-leader',
+  'depose-deaf-leaders',
 ] as const;
 
 export type FaultKind = (typeof KINDS)[number];

@@ -1,5 +1,6 @@
 import type { CoordinatorOptions } from '../../lib/coordinator/coordinator.types.js';
 import { decodeConfig, encodeConfig } from '../../lib/coordinator/group-config.js';
+import type { Timer } from '../../lib/registry/environment.js';
 import { MemoryCluster, type MemoryRegistry } from '../../lib/registry/memory/index.js';
 import { ANY_VERSION } from '../../lib/registry/registry.js';
 import { sequenceOf } from '../../lib/registry/sure-writes.js';
@@ -56,8 +57,8 @@ class Simulation implements World {
   #lives = 0;
   #killLeaderIn = 0;
   #launches = 0;
-  /** After how many more writes a process loses an answer, by its name. */
-  readonly #losesAnswerIn = new Map<string, number>();
+  /** What happens to a process after so many more of its writes, by its name. */
+  readonly #awaited = new Map<string, { left: number; happen: (to: SimulatedProcess) => void }>();
   #isStuck = false;
   /** Who has not heard of the present exercise yet. */
   #unheard = new Set<string>();
@@ -222,7 +223,7 @@ class Simulation implements World {
   }
 
   #committed(by: string | undefined): void {
-    if (by !== undefined) this.#countDownToLoss(by);
+    if (by !== undefined) this.#countDown(by);
     const leader = this.#leader();
     if (this.#killLeaderIn === 0 || !leader || by !== leader.name) return;
     this.#killLeaderIn -= 1;
@@ -232,15 +233,19 @@ class Simulation implements World {
     this.#launchLater(leader.id, 200 + this.#random.below(3_000));
   }
 
-  #countDownToLoss(by: string): void {
-    const left = this.#losesAnswerIn.get(by);
-    if (left === undefined) return;
-    if (left > 1) this.#losesAnswerIn.set(by, left - 1);
-    else {
-      this.#losesAnswerIn.delete(by);
-      this.#note(`${by} does not get the answer to its next write`);
-      this.#processes.find(({ name }) => name === by)?.registry.link.loseNextAnswer();
-    }
+  /** Lets something happen to a process at once after so many more of its writes. */
+  #afterWrites(name: string, left: number, happen: (to: SimulatedProcess) => void): void {
+    this.#awaited.set(name, { left, happen });
+  }
+
+  #countDown(by: string): void {
+    const awaited = this.#awaited.get(by);
+    if (!awaited) return;
+    awaited.left -= 1;
+    if (awaited.left > 0) return;
+    this.#awaited.delete(by);
+    const process = this.#processes.find(({ name }) => name === by);
+    if (process?.isRunning) awaited.happen(process);
   }
 
   #leader(): SimulatedProcess | undefined {
@@ -259,7 +264,9 @@ class Simulation implements World {
         return;
       case 'join-losing-answer': {
         const { name } = this.#launch(`j${this.#lives}`);
-        this.#losesAnswerIn.set(name, 1 + Math.floor(fault.choice * 6));
+        this.#afterWrites(name, 1 + Math.floor(fault.choice * 6), ({ registry }) =>
+          registry.link.loseNextAnswer(),
+        );
         return;
       }
       case 'leave':
@@ -295,6 +302,14 @@ class Simulation implements World {
         return victim?.registry.link.loseNextAnswer();
       case 'expire':
         return victim?.registry.link.expire();
+      case 'expire-unheard':
+        victim?.registry.link.freeze('both');
+        victim?.registry.link.expire();
+        return later(() => {
+          if (victim?.isRunning) victim.registry.link.thaw();
+        });
+      case 'forsake':
+        return this.#forsake(victim, later);
       case 'stall-server':
         server.stall();
         return later(() => server.resume());
@@ -304,12 +319,11 @@ class Simulation implements World {
       case 'stop-server':
         server.stop();
         return later(() => server.start());
-      case 'step-clock': {
-        if (this.#has('-plan')) return;
-        const step = (fault.choice - 0.5) * 20_000;
-        // Both clocks of a machine that sleeps must not lie: set back, it cannot know how long it slept.
-        return victim?.machine.stepWall(this.#has('sleep') ? Math.abs(step) : step);
-      }
+      case 'step-clock':
+        return victim && this.#step(victim.machine, fault.choice);
+      case 'step-clocks':
+        for (const machine of this.#machines.values()) this.#step(machine, this.#random.fraction());
+        return;
       case 'drain':
         victim?.drain();
         return later(() => {
@@ -339,13 +353,44 @@ class Simulation implements World {
         );
       case 'delete-latch':
         return this.#deleteLatch((line) => line[Math.floor(fault.choice * line.length)]);
-      case 'depose-deaf-leader': {
+      case 'depose-deaf-leaders': {
         const link = this.#leader()?.registry.link;
         link?.delay((fault.choice * this.#draw.sessionTimeout) / 4);
         this.#deleteLatch((line) => line[0]);
+        // The next one has just taken office when it loses it again.
+        this.#god.setTimer(() => this.#deleteLatch((line) => line[0]), 20 + fault.choice * 200);
         return later(() => link?.delay(0));
       }
     }
+  }
+
+  #step(machine: VirtualClock, choice: number): void {
+    if (this.#has('-plan')) return;
+    const step = (choice - 0.5) * 20_000;
+    // Both clocks of a machine that sleeps must not lie: set back, it cannot know how long it slept.
+    machine.stepWall(this.#has('sleep') ? Math.abs(step) : step);
+  }
+
+  /**
+   * The answer to its next write comes late, its registration is deleted right after that write, and
+   * when it has the answer it is cut off: nothing is as old as what it believes then.
+   */
+  #forsake(victim: SimulatedProcess | undefined, later: (undo: () => void) => void): void {
+    if (!victim) return;
+    const { link } = victim.registry;
+    const delay = this.#draw.sessionTimeout * 0.23;
+    let freezing: Timer | undefined;
+    link.delay(delay);
+    this.#afterWrites(victim.name, 1, ({ id }) => {
+      void this.#operate((o) => o.delete(`/${NAMESPACE}/instances/${id}`, ANY_VERSION));
+      freezing = this.#god.setTimer(() => link.freeze('both'), delay + this.#draw.latency);
+    });
+    later(() => {
+      this.#awaited.delete(victim.name);
+      freezing?.cancel();
+      link.delay(0);
+      if (victim.isRunning) link.thaw();
+    });
   }
 
   #deleteLatch(choose: (line: readonly string[]) => string | undefined): void {
@@ -380,6 +425,7 @@ class Simulation implements World {
   #healAll(): void {
     this.#note('the faults end');
     this.#killLeaderIn = 0;
+    this.#awaited.clear();
     for (const server of this.cluster.servers) {
       server.lag(0);
       if (!server.isUp) server.start();
