@@ -491,11 +491,6 @@ const leadership: Break[] = [
       ),
     ],
   },
-  {
-    name: 'latch-not-looked-at',
-    breaks: 'A leader renews its lease although its latch was deleted.',
-    edits: [coordinator('lease-keeper', 'if (!isLatched) this.options.onUnlatched();', '')],
-  },
 ];
 
 const hooks: Break[] = [
@@ -569,17 +564,6 @@ const store: Break[] = [
     ],
   },
   {
-    name: 'stale-read-trusted',
-    breaks: 'The first read of a new session may be answered from the past.',
-    edits: [
-      registry(
-        'live-views',
-        'if (this.#mustSync) {\n      this.#mustSync = false;',
-        'if (this.#isDeleted && !this.#isDeleted) {',
-      ),
-    ],
-  },
-  {
     name: 'lost-answer-looked-for-in-the-past',
     breaks:
       'A latch whose creation was answered by nobody is looked for on a server that lags behind.',
@@ -637,6 +621,27 @@ export const harmless: readonly HarmlessBreak[] = [
         '(previous && plan.epoch === previous.epoch)',
       ),
       coordinator('plan-store', 'if (node.stat.modifiedId <= this.#modifiedId) return;', ''),
+    ],
+  },
+  {
+    name: 'latch-not-looked-at',
+    breaks: 'A leader renews its lease although its latch was deleted.',
+    because:
+      'the watch on our own latch tells of its deletion before any later answer, on a new connection too',
+    edits: [coordinator('lease-keeper', 'if (!isLatched) this.options.onUnlatched();', '')],
+  },
+  {
+    name: 'stale-read-trusted',
+    breaks: 'The first read of a new session may be answered from the past.',
+    because:
+      'plans are written with the version read, promises never fall, and whoever the plan names is looked ' +
+      'for on the server that showed the plan: a past that agrees with itself only costs another round',
+    edits: [
+      registry(
+        'live-views',
+        'if (this.#mustSync) {\n      this.#mustSync = false;',
+        'if (this.#isDeleted && !this.#isDeleted) {',
+      ),
     ],
   },
 ];

@@ -66,6 +66,8 @@ export type Event = { readonly time: number } & (
       readonly moves: number;
     }
   | { readonly kind: 'exercised' }
+  /** The wall clock of a machine was set to another time. */
+  | { readonly kind: 'stepped' }
   /** For whoever reads the trace. */
   | { readonly kind: 'note'; readonly text: string }
   | { readonly kind: 'stuck'; readonly text: string }

@@ -369,6 +369,7 @@ class Simulation implements World {
     const step = (choice - 0.5) * 20_000;
     // Both clocks of a machine that sleeps must not lie: set back, it cannot know how long it slept.
     machine.stepWall(this.#has('sleep') ? Math.abs(step) : step);
+    this.report({ kind: 'stepped' });
   }
 
   /**
