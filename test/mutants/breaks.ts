@@ -187,7 +187,7 @@ const tokens: Break[] = [
       coordinator(
         'leader',
         'await this.#writes.set(this.keyspace.plan, data, version, this.#pinned);',
-        'await this.registry.set(this.keyspace.plan, data, -1 * Math.sign(version + 1), this.#pinned);',
+        'await this.registry.set(this.keyspace.plan, data, -1, this.#pinned);',
       ),
     ],
   },
@@ -640,7 +640,7 @@ export const harmless: readonly HarmlessBreak[] = [
       registry(
         'live-views',
         'if (this.#mustSync) {\n      this.#mustSync = false;',
-        'if (this.#isDeleted && !this.#isDeleted) {',
+        'if (false) {',
       ),
     ],
   },
