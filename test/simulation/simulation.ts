@@ -264,10 +264,14 @@ class Simulation implements World {
         return;
       case 'join-losing-answer': {
         const { name } = this.#launch(`j${this.#lives}`);
-        this.#afterWrites(name, 1 + Math.floor(fault.choice * 6), ({ registry }) =>
-          registry.link.loseNextAnswer(),
-        );
-        return;
+        this.#afterWrites(name, 1 + Math.floor(fault.choice * 6), ({ registry }) => {
+          registry.link.loseNextAnswer();
+          // So that whoever looks for what it wrote on another server may look too early.
+          for (const replica of this.cluster.servers) replica.lag(100);
+        });
+        return later(() => {
+          for (const replica of this.cluster.servers) replica.lag(0);
+        });
       }
       case 'leave':
         return running.length > 1 ? victim?.stop() : undefined;
@@ -331,6 +335,9 @@ class Simulation implements World {
         });
       case 'total':
         return void this.#changeTotal(fault.choice);
+      case 'total-amid-expiry':
+        victim?.registry.link.expire();
+        return void this.#changeTotal(fault.choice);
       case 'reshard':
         return victim?.reshard();
       case 'delete-plan':
@@ -353,7 +360,11 @@ class Simulation implements World {
         );
       case 'delete-latch':
         return this.#deleteLatch((line) => line[Math.floor(fault.choice * line.length)]);
+      case 'depose-and-delete-plan':
       case 'depose-deaf-leaders': {
+        if (fault.kind === 'depose-and-delete-plan') {
+          void this.#operate((o) => o.delete(`/${NAMESPACE}/sharding`, ANY_VERSION));
+        }
         const link = this.#leader()?.registry.link;
         link?.delay((fault.choice * this.#draw.sessionTimeout) / 4);
         this.#deleteLatch((line) => line[0]);
