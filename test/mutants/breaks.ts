@@ -458,6 +458,17 @@ const leadership: Break[] = [
     ],
   },
   {
+    name: 'disclaimer-undone',
+    breaks: 'A renewal begun before all was disclaimed says afterwards that something is held.',
+    edits: [
+      coordinator(
+        'lease-keeper',
+        'const maySay = (): boolean => isHolding && this.#lowered === lowered;',
+        'const maySay = (): boolean => isHolding && lowered >= 0;',
+      ),
+    ],
+  },
+  {
     name: 'first-plan-without-wait',
     breaks: 'A plan is made anew before those who vanished with the deleted one are waited out.',
     edits: [
