@@ -210,12 +210,22 @@ export class Coordinator {
   /** Asks the leader for a reshard; resolves when the request is stored. */
   async reshard(): Promise<void> {
     const { registry, keyspace } = this.#parts;
-    try {
-      await registry.create(keyspace.necessary, Buffer.alloc(0), { parents: true });
-    } catch (error) {
-      if (registryErrorCode(error) !== 'NODE_EXISTS') throw error;
-      // Changing it makes the leader's deletion of the old request fail, so that ours is seen.
-      await registry.set(keyspace.necessary, Buffer.alloc(0), ANY_VERSION).catch(() => {});
+    const request = Buffer.alloc(0);
+    for (;;) {
+      try {
+        await registry.create(keyspace.necessary, request, { parents: true });
+        return;
+      } catch (error) {
+        if (registryErrorCode(error) !== 'NODE_EXISTS') throw error;
+      }
+      try {
+        // Changing it makes the leader's deletion of the old request fail, so that ours is seen.
+        await registry.set(keyspace.necessary, request, ANY_VERSION);
+        return;
+      } catch (error) {
+        // Deleted meanwhile, it need not have been a request: the leader shows one to tools as well.
+        if (registryErrorCode(error) !== 'NO_NODE') throw error;
+      }
     }
   }
 

@@ -543,6 +543,19 @@ describe('the end of the registration', () => {
     ]);
   });
 
+  it('leaves its announcement to the next one, which concludes it when that has ended', async () => {
+    await apply('a1:5');
+    heard();
+    const started = hooks.hold('started');
+    void follower.close('evicted');
+    follower = newFollower();
+    await apply('b1:9', { members: ['a1'] });
+    expect(heard()).toEqual(['started -0 =']);
+    started.resolve();
+    await world.time.settle();
+    expect(heard()).toEqual(['end of started', 'released 0 evicted', 'completed + -0']);
+  });
+
   it('is noticed by a promise that cannot be stored', async () => {
     await apply('a1:5');
     membership.promise = () =>

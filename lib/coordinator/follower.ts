@@ -44,7 +44,13 @@ export class Follower {
   constructor(
     private readonly parts: FollowerParts,
     private readonly environment: Environment,
-  ) {}
+  ) {
+    const { rebalances, shards } = parts;
+    // What an earlier registration began may end when our first plan has long been applied.
+    if (rebalances.isAnnouncing || shards.isAnyDraining) {
+      void Promise.all([rebalances.announced(), shards.drained()]).then(this.reconcile);
+    }
+  }
 
   get plan(): Plan | undefined {
     return this.#plan;

@@ -326,6 +326,30 @@ describe('LeaseKeeper', () => {
       expect(await f.flag()).toBe(false);
     });
 
+    it('is not undone by a renewal under way that finds the node of an earlier registration', async () => {
+      const data = encodeLease({ renewal: 1, mayHold: true });
+      await f.client.registry.create(PATH, data, { mode: 'ephemeral', parents: true });
+      f.keeper.need = 'holding';
+      const disclaimed = f.keeper.disclaim();
+      await f.world.time.settle();
+      await disclaimed;
+      expect(await f.flag()).toBe(false);
+      expect(f.keeper.mayHold).toBe(false);
+    });
+
+    it('is not undone by a renewal under way that makes the node again', async () => {
+      f.keeper.need = 'holding';
+      await f.world.time.settle();
+      await f.client.registry.delete(PATH, -1);
+      f.client.registry.link.delay(100);
+      await f.world.time.advance(D / 4);
+      const disclaimed = f.keeper.disclaim();
+      await f.world.time.advance(500);
+      await disclaimed;
+      expect(await f.flag()).toBe(false);
+      expect(f.keeper.mayHold).toBe(false);
+    });
+
     it('is fine where there is no node', async () => {
       await f.keeper.disclaim();
       expect(await f.flag()).toBeUndefined();

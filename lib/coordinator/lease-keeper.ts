@@ -30,6 +30,8 @@ export class LeaseKeeper {
   #need: LeaseNeed = 'nothing';
   /** The last renewal that counted said that we may hold shards. */
   #isFlagged = false;
+  /** How often the need was lowered: a renewal begun before that must not claim anything after it. */
+  #lowered = 0;
   #closed = false;
   #renewing = false;
   #count = 0;
@@ -57,7 +59,10 @@ export class LeaseKeeper {
     if (this.#need === need || this.#closed) return;
     const isRaised = this.#need === 'nothing' || need === 'holding';
     this.#need = need;
-    if (need !== 'holding') this.#isFlagged = false;
+    if (need !== 'holding') {
+      this.#isFlagged = false;
+      this.#lowered += 1;
+    }
     if (need === 'nothing') this.#rest();
     // That less is needed can wait for the next renewal: nobody is kept waiting by it.
     else if (isRaised) this.#renew();
@@ -123,11 +128,13 @@ export class LeaseKeeper {
     this.#renewal?.cancel();
     const sent = instantOf(this.environment.clock);
     const isHolding = this.#need === 'holding';
-    void this.#attempt(sent, isHolding).finally(() => {
+    const lowered = this.#lowered;
+    const maySay = (): boolean => isHolding && this.#lowered === lowered;
+    void this.#attempt(sent, maySay).finally(() => {
       this.#renewing = false;
       if (!this.#isNeeded) return;
       // Wanted for more than it said: say so at once.
-      if (this.#need === 'holding' && !isHolding) return this.#renew();
+      if (this.#need === 'holding' && !maySay()) return this.#renew();
       const elapsed = this.environment.clock.monotonic() - sent.monotonic;
       this.#renewal = this.environment.clock.setTimer(
         () => this.#renew(),
@@ -136,7 +143,7 @@ export class LeaseKeeper {
     });
   }
 
-  async #attempt(sent: Instant, isHolding: boolean): Promise<void> {
+  async #attempt(sent: Instant, maySay: () => boolean): Promise<void> {
     const { session } = this.options;
     // A server that takes half the lease to answer has lost the others: try another one in time.
     const patience = this.environment.clock.setTimer(
@@ -146,7 +153,7 @@ export class LeaseKeeper {
     try {
       // Sent one behind the other: the looks are answered after the write has been committed.
       const [, isRegistered, isLatched] = await Promise.all([
-        this.#write(isHolding, { session }),
+        this.#write(maySay, { session }),
         this.options.isRegistered({ session }),
         this.options.isLatched({ session }),
       ]);
@@ -154,7 +161,7 @@ export class LeaseKeeper {
       if (!isRegistered) return this.options.onEvicted();
       if (!isLatched) this.options.onUnlatched();
       if (!this.#isNeeded || !this.lease.renew(sent)) return;
-      this.#isFlagged = isHolding && this.#need === 'holding';
+      this.#isFlagged = maySay();
       this.#watchDeadline();
       this.options.onRenewed();
     } catch (error) {
@@ -164,18 +171,19 @@ export class LeaseKeeper {
     }
   }
 
-  async #write(isHolding: boolean, options: OperationOptions): Promise<void> {
+  /** Looks at each attempt whether it may still be said that we hold: what we disclaimed stays so. */
+  async #write(maySay: () => boolean, options: OperationOptions): Promise<void> {
     const { leasePath } = this.options;
     if (this.#exists) {
       try {
-        await this.registry.set(leasePath, this.#data(isHolding), ANY_VERSION, options);
+        await this.registry.set(leasePath, this.#data(maySay()), ANY_VERSION, options);
         return;
       } catch (error) {
         if (registryErrorCode(error) !== 'NO_NODE') throw error;
       }
     }
     try {
-      await this.registry.create(leasePath, this.#data(isHolding), {
+      await this.registry.create(leasePath, this.#data(maySay()), {
         ...options,
         mode: 'ephemeral',
         parents: true,
@@ -183,7 +191,7 @@ export class LeaseKeeper {
     } catch (error) {
       // An earlier registration of this id left it, or an answer was lost; the write is what counts.
       if (registryErrorCode(error) !== 'NODE_EXISTS') throw error;
-      await this.registry.set(leasePath, this.#data(isHolding), ANY_VERSION, options);
+      await this.registry.set(leasePath, this.#data(maySay()), ANY_VERSION, options);
     }
     this.#exists = true;
   }

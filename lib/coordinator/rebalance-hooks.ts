@@ -31,6 +31,11 @@ export class RebalanceHooks {
     return this.#announcements > 0;
   }
 
+  /** Resolves when all that has been announced so far has been told, or has overrun its time. */
+  announced(): Promise<void> {
+    return this.#queue.add(() => Promise.resolve());
+  }
+
   async announce(event: ShardingStartedEvent): Promise<void> {
     this.#isAnnounced = true;
     this.#announcements += 1;

@@ -6,6 +6,10 @@ export interface Violation {
   readonly text: string;
 }
 
+export function describeViolation({ time, rule, text }: Violation): string {
+  return `${time.toFixed(1)} ms: ${rule}: ${text}`;
+}
+
 type Of<K extends Event['kind']> = Extract<Event, { kind: K }>;
 
 /**
@@ -13,14 +17,18 @@ type Of<K extends Event['kind']> = Extract<Event, { kind: K }>;
  * that it owns or leads, which hooks ran, and what a fenced resource accepted.
  */
 export function check(history: History): Violation[] {
+  const spans = holdingSpans(history);
   return [
-    ...overlaps(history),
-    ...mixedTotals(history),
+    ...overlaps(spans),
+    ...mixedTotals(spans),
+    ...mixedWork(history),
+    ...revivals(history),
     ...tokensThatDoNotRise(history),
     ...twoLeaders(history),
     ...termsThatDoNotRise(history),
     ...hooksOutOfOrder(history),
     ...staleWrites(history),
+    ...exercisesGoneWrong(history),
     ...only(history, 'stuck').map(({ time, text }) => ({ time, rule: 'nothing wedges', text })),
   ].toSorted((a, b) => a.time - b.time);
 }
@@ -29,8 +37,7 @@ export function check(history: History): Violation[] {
  * No item is owned by two. Each "yes" counts from the first to the last of one holding, so that it does
  * not matter who was asked when in between.
  */
-function overlaps(history: History): Violation[] {
-  const spans = holdingSpans(history);
+function overlaps(spans: Spans): Violation[] {
   const violations: Violation[] = [];
   for (const [item, holdings] of spans) {
     const ordered = holdings.toSorted((a, b) => a.from - b.from);
@@ -59,7 +66,9 @@ interface Span {
   to: number;
 }
 
-function holdingSpans(history: History): Map<number, Span[]> {
+type Spans = ReadonlyMap<number, Span[]>;
+
+function holdingSpans(history: History): Spans {
   const spans = new Map<number, Span[]>();
   for (const { who, item, token, total, time } of only(history, 'owns')) {
     const holdings = spans.get(item) ?? [];
@@ -72,9 +81,9 @@ function holdingSpans(history: History): Map<number, Span[]> {
 }
 
 /** Nobody works under two totals at once. */
-function mixedTotals(history: History): Violation[] {
-  const all = [...holdingSpans(history).entries()]
-    .flatMap(([item, spans]) => spans.map((span) => ({ ...span, item })))
+function mixedTotals(spans: Spans): Violation[] {
+  const all = [...spans.entries()]
+    .flatMap(([item, holdings]) => holdings.map((span) => ({ ...span, item })))
     .toSorted((a, b) => a.from - b.from);
   const violations: Violation[] = [];
   const latest = new Map<number, Span>();
@@ -89,6 +98,63 @@ function mixedTotals(history: History): Violation[] {
     }
     const same = latest.get(span.total);
     if (!same || same.to < span.to) latest.set(span.total, span);
+  }
+  return violations;
+}
+
+/** Nor does one process begin work of a total while it still ends work of another. */
+function mixedWork(history: History): Violation[] {
+  const working = new Map<string, Map<number, Of<'acquired'>>>();
+  const violations: Violation[] = [];
+  for (const event of history) {
+    if (event.kind === 'died') working.delete(event.who);
+    if (event.kind === 'released') working.get(event.who)?.delete(event.item);
+    if (event.kind !== 'acquired') continue;
+    const { who, item, total, time } = event;
+    const own = working.get(who) ?? new Map<number, Of<'acquired'>>();
+    working.set(who, own);
+    for (const other of own.values()) {
+      if (other.total === total) continue;
+      const text = `${who} begins item ${item} of ${total} before item ${other.item} of ${other.total} has ended`;
+      violations.push({ time, rule: 'nobody works under two totals at once', text });
+    }
+    own.set(item, event);
+  }
+  return violations;
+}
+
+/** Whoever once said that it holds or leads no more does not say so again without a new token or term. */
+function revivals(history: History): Violation[] {
+  const over = new Set<string>();
+  const violations: Violation[] = [];
+  const revive = (time: number, claim: string): void => {
+    if (over.delete(claim)) {
+      violations.push({ time, rule: 'what is lost is not taken up again', text: claim });
+    }
+  };
+  for (const event of history) {
+    switch (event.kind) {
+      case 'disowns':
+        over.add(`${event.who} holds item ${event.item} with token ${event.token}`);
+        break;
+      case 'owns':
+        revive(event.time, `${event.who} holds item ${event.item} with token ${event.token}`);
+        break;
+      case 'leads-no-more':
+        over.add(`${event.who} leads`);
+        break;
+      case 'leads':
+        revive(event.time, `${event.who} leads`);
+        break;
+      case 'leader':
+        over.delete(`${event.who} leads`);
+        break;
+      case 'stepped':
+        // Set ahead, a clock makes a lease look over that is not; set back again, it does not any more.
+        over.clear();
+        break;
+      default:
+    }
   }
   return violations;
 }
@@ -150,10 +216,15 @@ function termsThatDoNotRise(history: History): Violation[] {
   });
 }
 
-/** Hooks in pairs: a release for each acquisition, a start before each completion. */
+/**
+ * Hooks in pairs: a release for each acquisition, a start before each completion. And in order: first
+ * a shard is not owned, then its worker is told, and its release comes when that has had its time.
+ */
 function hooksOutOfOrder(history: History): Violation[] {
   const violations: Violation[] = [];
   const held = new Map<string, bigint>();
+  const working = new Set<string>();
+  const told = new Map<string, Of<'told'>>();
   const rebalancing = new Set<string>();
   const leading = new Set<string>();
   const report = (time: number, text: string): void => {
@@ -165,12 +236,26 @@ function hooksOutOfOrder(history: History): Violation[] {
         const key = `${event.who} ${event.item}`;
         if (held.has(key)) report(event.time, `${key} acquired again before its release`);
         held.set(key, event.token);
+        working.add(`${key} ${event.token}`);
         break;
       }
+      case 'told': {
+        const key = `${event.who} ${event.item} ${event.token}`;
+        if (event.isOwned) report(event.time, `${key} is owned when its signal fires`);
+        told.set(key, event);
+        break;
+      }
+      case 'ended':
+        working.delete(`${event.who} ${event.item} ${event.token}`);
+        break;
       case 'released': {
         const key = `${event.who} ${event.item}`;
         if (held.get(key) !== event.token) report(event.time, `${key} released, but not held so`);
         held.delete(key);
+        const worker = `${key} ${event.token}`;
+        if (working.has(worker) && told.get(worker)?.isInTime !== false) {
+          report(event.time, `${worker} released before its worker has ended`);
+        }
         break;
       }
       case 'started':
@@ -211,6 +296,33 @@ function staleWrites(history: History): Violation[] {
     const text = `${who} wrote item ${item} with token ${token} after ${before}`;
     return [{ time, rule: 'no stale write is accepted', text }];
   });
+}
+
+/** In calm times a group does what it is asked for, all of it hears of it, and nothing else moves. */
+function exercisesGoneWrong(history: History): Violation[] {
+  const violations: Violation[] = [];
+  let exercise: Of<'exercise'> | undefined;
+  let moves = 0;
+  let waiting = new Set<string>();
+  for (const event of history) {
+    if (event.kind === 'exercise') {
+      exercise = event;
+      moves = 0;
+      waiting = new Set(event.everyone);
+    } else if (event.kind === 'acquired') moves += 1;
+    else if (event.kind === 'completed') waiting.delete(event.who);
+    else if (event.kind === 'exercised' && exercise) {
+      if (moves !== exercise.moves) {
+        const text = `${exercise.name}: ${moves} shards found a worker, not ${exercise.moves}`;
+        violations.push({ time: event.time, rule: 'only what must move moves', text });
+      }
+      if (waiting.size > 0) {
+        const text = `${exercise.name}: ${[...waiting].join(', ')} did not hear of it`;
+        violations.push({ time: event.time, rule: 'everyone hears of a rebalance', text });
+      }
+    }
+  }
+  return violations;
 }
 
 function only<K extends Event['kind']>(history: History, kind: K): Of<K>[] {

@@ -2,6 +2,7 @@ import type { SeededRandom } from '../kit/seeded-random.js';
 
 const KINDS = [
   'join',
+  'join-losing-answer',
   'leave',
   'kill',
   'kill',
@@ -9,6 +10,7 @@ const KINDS = [
   'kill-leader-at-write',
   'pause',
   'pause',
+  'sleep',
   'cut',
   'freeze',
   'freeze',
@@ -16,20 +18,26 @@ const KINDS = [
   'lose-answer',
   'lose-answer',
   'expire',
+  'expire-unheard',
+  'forsake',
   'stall-server',
   'stall-server',
   'lag-server',
   'stop-server',
   'step-clock',
+  'step-clocks',
   'drain',
   'total',
+  'total-amid-expiry',
   'reshard',
   'delete-plan',
+  'depose-and-delete-plan',
   'garbage-plan',
   'delete-instance',
   'garbage-instance',
   'delete-lease',
   'delete-latch',
+  'depose-deaf-leaders',
 ] as const;
 
 export type FaultKind = (typeof KINDS)[number];

@@ -1,14 +1,21 @@
 /** One thing that happened, at a moment of the one true time. */
 export type Event = { readonly time: number } & (
   | {
-      /** Asked whether it owns the item, the instance said yes. */
+      /** Asked whether it owns the item, or may at least still finish it, the instance said yes. */
       readonly kind: 'owns';
       readonly who: string;
       readonly item: number;
       readonly token: bigint;
       readonly total: number;
     }
-  | { readonly kind: 'leads'; readonly who: string }
+  /** Once it had said so, and now it does not any more. */
+  | {
+      readonly kind: 'disowns';
+      readonly who: string;
+      readonly item: number;
+      readonly token: bigint;
+    }
+  | { readonly kind: 'leads' | 'leads-no-more'; readonly who: string }
   | {
       readonly kind: 'acquired';
       readonly who: string;
@@ -17,7 +24,19 @@ export type Event = { readonly time: number } & (
       readonly total: number;
     }
   | {
-      readonly kind: 'released';
+      /** The signal of a worker fires. */
+      readonly kind: 'told';
+      readonly who: string;
+      readonly item: number;
+      readonly token: bigint;
+      /** Whether the item still counts as owned. */
+      readonly isOwned: boolean;
+      /** Whether the worker will end within the drainTimeout. */
+      readonly isInTime: boolean;
+    }
+  | {
+      /** A worker has ended, or its release was told. */
+      readonly kind: 'ended' | 'released';
       readonly who: string;
       readonly item: number;
       readonly token: bigint;
@@ -37,6 +56,18 @@ export type Event = { readonly time: number } & (
       readonly token: bigint;
       readonly accepted: boolean;
     }
+  | {
+      /** In calm times something is asked of the group: this is what may come of it. */
+      readonly kind: 'exercise';
+      readonly name: string;
+      /** Everyone who has to hear that a rebalance started, and completed. */
+      readonly everyone: readonly string[];
+      /** How many shards have to find a new worker, no more and no less. */
+      readonly moves: number;
+    }
+  | { readonly kind: 'exercised' }
+  /** The wall clock of a machine was set to another time. */
+  | { readonly kind: 'stepped' }
   /** For whoever reads the trace. */
   | { readonly kind: 'note'; readonly text: string }
   | { readonly kind: 'stuck'; readonly text: string }

@@ -1,13 +1,14 @@
 /** Simulates the seeds that it is sent, one by one, and answers with what was wrong in each. */
 import { parentPort } from 'node:worker_threads';
+import type { Violation } from './checker.js';
 import { simulate } from './simulation.js';
 
 export interface SeedVerdict {
   readonly seed: number;
   readonly settledAfter: number;
   readonly faults: number;
-  /** Readable violations; none if all is well. */
-  readonly violations: readonly string[];
+  /** None if all is well. */
+  readonly violations: readonly Violation[];
 }
 
 parentPort?.on('message', (seed: number) => {
@@ -20,6 +21,6 @@ async function judge(seed: number): Promise<SeedVerdict> {
     seed,
     settledAfter,
     faults: faults.length,
-    violations: violations.map(({ time, rule, text }) => `${time.toFixed(1)} ms: ${rule}: ${text}`),
+    violations,
   };
 }

@@ -3,6 +3,7 @@
  * npm run simulate -- --seed S [--trace] [--shrink]  one seed again, readable
  */
 import { parseArgs } from 'node:util';
+import { describeViolation } from './checker.js';
 import { describeEvent } from './history.js';
 import { runSeeds } from './seed-runner.js';
 import { shrink } from './shrink.js';
@@ -39,9 +40,7 @@ function report({ seed, violations, faults, settledAfter }: SimulationResult): v
     `seed ${seed}: ${faults.length} faults, settled ${settledAfter.toFixed(0)} ms after them`,
   );
   if (values.shrink) for (const fault of faults) console.log(`  ${JSON.stringify(fault)}`);
-  for (const { time, rule, text } of violations) {
-    console.log(`  VIOLATED at ${time.toFixed(1)} ms: ${rule}: ${text}`);
-  }
+  for (const violation of violations) console.log(`  VIOLATED at ${describeViolation(violation)}`);
 }
 
 async function runMany(from: number, count: number): Promise<boolean> {
@@ -57,7 +56,9 @@ async function runMany(from: number, count: number): Promise<boolean> {
     onVerdict: (verdict, done) => {
       faults += verdict.faults;
       longest = Math.max(longest, verdict.settledAfter);
-      for (const violation of verdict.violations) console.log(`seed ${verdict.seed}: ${violation}`);
+      for (const violation of verdict.violations) {
+        console.log(`seed ${verdict.seed}: ${describeViolation(violation)}`);
+      }
       if (performance.now() - shown < 1_000) return;
       shown = performance.now();
       process.stderr.write(`\r${done} of ${count} seeds, ${rate(done)} a second `);

@@ -38,6 +38,11 @@ export class SimulatedProcess {
   readonly registry: MemoryRegistry;
   #state: 'running' | 'paused' | 'stopping' | 'gone' = 'running';
   #isDrained = false;
+  /** The last shard of each item that this process was given. */
+  readonly #shards = new Map<number, Shard>();
+  /** What it said when it was last asked. */
+  readonly #claims = new Set<Shard>();
+  #saysItLeads = false;
 
   constructor(
     private readonly world: World,
@@ -46,7 +51,7 @@ export class SimulatedProcess {
     readonly id: string,
     readonly machine: VirtualClock,
     private readonly random: SeededRandom,
-    options: Omit<CoordinatorOptions, 'instance'> & { sessionTimeout: number },
+    private readonly options: Omit<CoordinatorOptions, 'instance'> & { sessionTimeout: number },
     private readonly temper: Temper,
   ) {
     this.clock = new ProcessClock(machine);
@@ -83,17 +88,44 @@ export class SimulatedProcess {
       .catch((error: unknown) => this.#note(`start failed: ${String(error)}`));
   }
 
-  pause(): void {
+  /** Answers every question there is about what it holds, and whether it leads. */
+  testify(): void {
+    const { coordinator, name: who } = this;
+    const items = new Set(coordinator.items);
+    for (const [item, shard] of this.#shards) {
+      const { token, total } = shard;
+      // A shard that is being drained is not owned any more, but its worker may still use the token.
+      const isHeld =
+        coordinator.owns(item) ||
+        items.has(item) ||
+        coordinator.token(item) !== undefined ||
+        shard.valid;
+      if (isHeld) {
+        this.#claims.add(shard);
+        this.world.report({ kind: 'owns', who, item, token, total });
+      } else if (this.#claims.delete(shard)) {
+        this.world.report({ kind: 'disowns', who, item, token });
+      }
+    }
+    const { isLeader } = coordinator;
+    if (isLeader) this.world.report({ kind: 'leads', who });
+    else if (this.#saysItLeads) this.world.report({ kind: 'leads-no-more', who });
+    this.#saysItLeads = isLeader;
+  }
+
+  pause({ isAsleep = false } = {}): void {
     if (this.#state !== 'running') return;
     this.#state = 'paused';
     this.registry.link.freeze('both');
-    this.clock.pause();
+    this.clock.pause({ isAsleep });
   }
 
   resume(): void {
     if (this.#state !== 'paused') return;
     this.#state = 'running';
     this.clock.resume();
+    // Whoever wakes has to know at once, before its event loop has run anything.
+    this.world.askAll();
     this.registry.link.thaw();
   }
 
@@ -118,6 +150,12 @@ export class SimulatedProcess {
     if (this.#state !== 'stopping') return;
     this.#state = 'gone';
     this.world.report({ kind: 'died', who: this.name });
+  }
+
+  reshard(): void {
+    this.coordinator
+      .reshard()
+      .catch((error: unknown) => this.#note(`reshard failed: ${String(error)}`));
   }
 
   drain(): void {
@@ -158,6 +196,7 @@ export class SimulatedProcess {
       },
       shardAcquired: async (shard) => {
         const { item, token, total } = shard;
+        this.#shards.set(item, shard);
         world.report({ kind: 'acquired', who, item, token, total });
         world.askAll();
         await this.#work(shard);
@@ -171,8 +210,9 @@ export class SimulatedProcess {
 
   /** Writes now and then, without looking at the lease: the resource has to refuse what is stale. */
   async #work(shard: Shard): Promise<void> {
-    if (this.temper.throws()) return;
     const { item, token, signal } = shard;
+    const who = this.name;
+    if (this.temper.throws()) return this.world.report({ kind: 'ended', who, item, token });
     let isEnded = false;
     const writeOn = (): void => {
       if (isEnded) return;
@@ -180,9 +220,16 @@ export class SimulatedProcess {
       this.clock.setTimer(writeOn, 200 + this.random.below(1_000));
     };
     writeOn();
+    const takes = this.temper.drain();
+    const isInTime = takes < this.options.drainTimeout;
+    signal.addEventListener('abort', () => {
+      const isOwned = this.coordinator.owns(item);
+      this.world.report({ kind: 'told', who, item, token, isOwned, isInTime });
+    });
     await this.#until(signal);
-    await this.#wait(this.temper.drain());
+    await this.#wait(takes);
     isEnded = true;
+    this.world.report({ kind: 'ended', who, item, token });
   }
 
   async #hook(): Promise<void> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { check } from './checker.js';
+import { check, describeViolation } from './checker.js';
 import { runSeeds } from './seed-runner.js';
 import { simulate } from './simulation.js';
 
@@ -16,7 +16,9 @@ describe('the simulation', () => {
     `keeps the guarantee in ${SEEDS} seeds of clusters with faults`,
     async () => {
       const failed = await runSeeds({ from: 1, count: SEEDS });
-      expect(failed.map(({ seed, violations }) => `${seed}: ${violations[0]}`)).toEqual([]);
+      expect(
+        failed.map(({ seed, violations }) => `${seed}: ${describeViolation(violations[0]!)}`),
+      ).toEqual([]);
     },
     10 * 60_000,
   );
@@ -55,6 +57,53 @@ describe('the checker', () => {
       rules(leader(1, 'a', 1n), leader(2, 'b', 2n), { kind: 'leads', time: 3, who: 'a' }),
     ).toEqual(['at most one leader']);
     expect(rules(leader(1, 'a', 2n), leader(2, 'b', 2n))).toEqual(['terms rise']);
+  });
+
+  const acquired = (time: number, item: number, total = 2) =>
+    ({ kind: 'acquired', time, who: 'a', item, token: BigInt(time), total }) as const;
+
+  it('finds work of one total that begins before work of another has ended', () => {
+    expect(rules(acquired(1, 0), acquired(2, 1, 3))).toEqual([
+      'nobody works under two totals at once',
+    ]);
+  });
+
+  it('finds claims that return', () => {
+    const lost = { kind: 'disowns', time: 2, who: 'a', item: 0, token: 1n } as const;
+    expect(rules(owns(1, 'a', 1n), lost, owns(3, 'a', 1n))).toEqual([
+      'what is lost is not taken up again',
+    ]);
+    expect(rules(owns(1, 'a', 1n), lost, owns(3, 'a', 3n))).toEqual([]);
+    const leads = (time: number) => ({ kind: 'leads', time, who: 'a' }) as const;
+    expect(rules(leads(1), { kind: 'leads-no-more', time: 2, who: 'a' }, leads(3))).toEqual([
+      'what is lost is not taken up again',
+    ]);
+  });
+
+  it('finds a worker that is told while its shard is owned, and a release before its end', () => {
+    const told = (isOwned: boolean, isInTime: boolean) =>
+      ({ kind: 'told', time: 2, who: 'a', item: 0, token: 1n, isOwned, isInTime }) as const;
+    const over = (time: number, kind: 'ended' | 'released') =>
+      ({ kind, time, who: 'a', item: 0, token: 1n }) as const;
+    const outOfOrder = ['hooks run in order and in pairs'];
+    expect(rules(acquired(1, 0), told(true, true))).toEqual(outOfOrder);
+    expect(rules(acquired(1, 0), told(false, true), over(3, 'released'))).toEqual(outOfOrder);
+    expect(rules(acquired(1, 0), told(false, false), over(3, 'released'))).toEqual([]);
+    expect(rules(acquired(1, 0), told(false, true), over(3, 'ended'), over(4, 'released'))).toEqual(
+      [],
+    );
+  });
+
+  it('finds exercises in which too much moves, or that somebody does not hear of', () => {
+    const exercise = { kind: 'exercise', time: 1, name: 'x', everyone: ['a'], moves: 1 } as const;
+    const over = { kind: 'exercised', time: 9 } as const;
+    const started = { kind: 'started', time: 2, who: 'a' } as const;
+    const completed = { kind: 'completed', time: 4, who: 'a' } as const;
+    expect(rules(exercise, started, acquired(3, 0), completed, over)).toEqual([]);
+    expect(rules(exercise, started, acquired(3, 0), acquired(4, 1), completed, over)).toEqual([
+      'only what must move moves',
+    ]);
+    expect(rules(exercise, acquired(3, 0), over)).toEqual(['everyone hears of a rebalance']);
   });
 
   it('finds hooks without their counterpart', () => {

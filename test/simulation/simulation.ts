@@ -1,7 +1,9 @@
 import type { CoordinatorOptions } from '../../lib/coordinator/coordinator.types.js';
 import { decodeConfig, encodeConfig } from '../../lib/coordinator/group-config.js';
+import type { Timer } from '../../lib/registry/environment.js';
 import { MemoryCluster, type MemoryRegistry } from '../../lib/registry/memory/index.js';
 import { ANY_VERSION } from '../../lib/registry/registry.js';
+import { sequenceOf } from '../../lib/registry/sure-writes.js';
 import { SeededRandom } from '../kit/seeded-random.js';
 import { type VirtualClock, VirtualTime } from '../kit/virtual-clock.js';
 import { check, type Violation } from './checker.js';
@@ -55,6 +57,11 @@ class Simulation implements World {
   #lives = 0;
   #killLeaderIn = 0;
   #launches = 0;
+  /** What happens to a process after so many more of its writes, by its name. */
+  readonly #awaited = new Map<string, { left: number; happen: (to: SimulatedProcess) => void }>();
+  #isStuck = false;
+  /** Who has not heard of the present exercise yet. */
+  #unheard = new Set<string>();
 
   constructor(
     private readonly seed: number,
@@ -100,12 +107,15 @@ class Simulation implements World {
     this.#healAll();
     const calm = this.#time.now;
     await this.#settle();
+    const settledAfter = this.#time.now - calm;
+    if (!this.#isStuck) await this.#exerciseJoin();
+    if (!this.#isStuck) await this.#exerciseReshard();
     return {
       seed: this.seed,
       violations: check(this.#history),
       history: this.#history,
       faults: this.#schedule,
-      settledAfter: this.#time.now - calm,
+      settledAfter,
       moves: this.#history.filter(({ kind }) => kind === 'acquired').length,
     };
   }
@@ -113,20 +123,12 @@ class Simulation implements World {
   // World
 
   report(happening: Happening): void {
+    if (happening.kind === 'completed') this.#unheard.delete(happening.who);
     this.#history.push({ time: this.#time.now, ...happening });
   }
 
   askAll(): void {
-    for (const process of this.#processes) {
-      if (!process.isAlive) continue;
-      const { coordinator, name: who } = process;
-      for (const item of coordinator.items) {
-        const shard = coordinator.shard(item);
-        if (!shard || !coordinator.owns(item)) continue;
-        this.report({ kind: 'owns', who, item, token: shard.token, total: shard.total });
-      }
-      if (coordinator.isLeader) this.report({ kind: 'leads', who });
-    }
+    for (const process of this.#processes) if (process.isAlive) process.testify();
   }
 
   write(who: string, item: number, token: bigint): void {
@@ -159,7 +161,7 @@ class Simulation implements World {
     }, delay);
   }
 
-  #launch(id: string): void {
+  #launch(id: string): SimulatedProcess {
     const { sessionTimeout, drainTimeout, rebalanceDelay } = this.#draw;
     const name = `${id}.${++this.#lives}`;
     const random = new SeededRandom(this.seed * 1_000 + this.#lives);
@@ -181,6 +183,7 @@ class Simulation implements World {
     this.#processes.push(process);
     this.#note(`${name} starts`);
     process.start();
+    return process;
   }
 
   /** A machine's clock runs up to 1 % fast or slow, and shows a time of day of its own. */
@@ -188,12 +191,16 @@ class Simulation implements World {
     const known = this.#machines.get(id);
     if (known) return known;
     // Whoever makes a plan anew after a deletion needs a clock that is not behind: the guarantee says so.
-    const isTrue = this.#schedule.some(({ kind }) => kind.endsWith('-plan'));
+    const isTrue = this.#has('-plan');
     const rate = isTrue ? 1 : 0.99 + this.#random.fraction() * 0.02;
     const offset = isTrue ? 0 : this.#random.below(5_000);
     const machine = this.#time.clock({ rate, wall: Date.UTC(2024, 0) + this.#time.now + offset });
     this.#machines.set(id, machine);
     return machine;
+  }
+
+  #has(kind: string): boolean {
+    return this.#schedule.some((fault) => fault.kind.endsWith(kind));
   }
 
   #temper(random: SeededRandom): Temper {
@@ -216,6 +223,7 @@ class Simulation implements World {
   }
 
   #committed(by: string | undefined): void {
+    if (by !== undefined) this.#countDown(by);
     const leader = this.#leader();
     if (this.#killLeaderIn === 0 || !leader || by !== leader.name) return;
     this.#killLeaderIn -= 1;
@@ -223,6 +231,21 @@ class Simulation implements World {
     this.#note(`${leader.name} is killed right after a write`);
     leader.kill();
     this.#launchLater(leader.id, 200 + this.#random.below(3_000));
+  }
+
+  /** Lets something happen to a process at once after so many more of its writes. */
+  #afterWrites(name: string, left: number, happen: (to: SimulatedProcess) => void): void {
+    this.#awaited.set(name, { left, happen });
+  }
+
+  #countDown(by: string): void {
+    const awaited = this.#awaited.get(by);
+    if (!awaited) return;
+    awaited.left -= 1;
+    if (awaited.left > 0) return;
+    this.#awaited.delete(by);
+    const process = this.#processes.find(({ name }) => name === by);
+    if (process?.isRunning) awaited.happen(process);
   }
 
   #leader(): SimulatedProcess | undefined {
@@ -237,7 +260,19 @@ class Simulation implements World {
     this.#note(`fault ${fault.kind} ${victim?.name ?? ''} ${fault.duration ?? ''}`);
     switch (fault.kind) {
       case 'join':
-        return this.#launch(`j${this.#lives}`);
+        this.#launch(`j${this.#lives}`);
+        return;
+      case 'join-losing-answer': {
+        const { name } = this.#launch(`j${this.#lives}`);
+        this.#afterWrites(name, 1 + Math.floor(fault.choice * 6), ({ registry }) => {
+          registry.link.loseNextAnswer();
+          // So that whoever looks for what it wrote on another server may look too early.
+          for (const replica of this.cluster.servers) replica.lag(100);
+        });
+        return later(() => {
+          for (const replica of this.cluster.servers) replica.lag(0);
+        });
+      }
       case 'leave':
         return running.length > 1 ? victim?.stop() : undefined;
       case 'kill':
@@ -250,6 +285,9 @@ class Simulation implements World {
       case 'pause':
         victim?.pause();
         return later(() => victim?.resume());
+      case 'sleep':
+        victim?.pause({ isAsleep: true });
+        return later(() => victim?.resume());
       case 'cut':
         victim?.registry.link.cut();
         return later(() => victim?.registry.link.heal());
@@ -261,12 +299,21 @@ class Simulation implements World {
           if (victim?.isRunning) victim.registry.link.thaw();
         });
       case 'delay':
-        victim?.registry.link.delay(fault.choice * 300);
+        // Up to what a member has the patience for before it tries another server.
+        victim?.registry.link.delay((fault.choice * this.#draw.sessionTimeout) / 4);
         return later(() => victim?.registry.link.delay(0));
       case 'lose-answer':
         return victim?.registry.link.loseNextAnswer();
       case 'expire':
         return victim?.registry.link.expire();
+      case 'expire-unheard':
+        victim?.registry.link.freeze('both');
+        victim?.registry.link.expire();
+        return later(() => {
+          if (victim?.isRunning) victim.registry.link.thaw();
+        });
+      case 'forsake':
+        return this.#forsake(victim, later);
       case 'stall-server':
         server.stall();
         return later(() => server.resume());
@@ -276,10 +323,11 @@ class Simulation implements World {
       case 'stop-server':
         server.stop();
         return later(() => server.start());
-      case 'step-clock': {
-        const isTrue = this.#schedule.some(({ kind }) => kind.endsWith('-plan'));
-        return isTrue ? undefined : victim?.machine.stepWall((fault.choice - 0.5) * 20_000);
-      }
+      case 'step-clock':
+        return victim && this.#step(victim.machine, fault.choice);
+      case 'step-clocks':
+        for (const machine of this.#machines.values()) this.#step(machine, this.#random.fraction());
+        return;
       case 'drain':
         victim?.drain();
         return later(() => {
@@ -287,12 +335,11 @@ class Simulation implements World {
         });
       case 'total':
         return void this.#changeTotal(fault.choice);
+      case 'total-amid-expiry':
+        victim?.registry.link.expire();
+        return void this.#changeTotal(fault.choice);
       case 'reshard':
-        return void this.#operate((operator) =>
-          operator.create(`/${NAMESPACE}/leader/sharding/necessary`, Buffer.alloc(0), {
-            parents: true,
-          }),
-        );
+        return victim?.reshard();
       case 'delete-plan':
         return void this.#operate((o) => o.delete(`/${NAMESPACE}/sharding`, ANY_VERSION));
       case 'garbage-plan':
@@ -312,13 +359,59 @@ class Simulation implements World {
           o.delete(`/${NAMESPACE}/leases/${victim?.id ?? 'x'}`, ANY_VERSION),
         );
       case 'delete-latch':
-        return void this.#operate(async (o) => {
-          const latches = `/${NAMESPACE}/leader/election/latch`;
-          const names = await o.children(latches);
-          const name = names[Math.floor(fault.choice * names.length)];
-          if (name !== undefined) await o.delete(`${latches}/${name}`, ANY_VERSION);
-        });
+        return this.#deleteLatch((line) => line[Math.floor(fault.choice * line.length)]);
+      case 'depose-and-delete-plan':
+      case 'depose-deaf-leaders': {
+        if (fault.kind === 'depose-and-delete-plan') {
+          void this.#operate((o) => o.delete(`/${NAMESPACE}/sharding`, ANY_VERSION));
+        }
+        const link = this.#leader()?.registry.link;
+        link?.delay((fault.choice * this.#draw.sessionTimeout) / 4);
+        this.#deleteLatch((line) => line[0]);
+        // The next one has just taken office when it loses it again.
+        this.#god.setTimer(() => this.#deleteLatch((line) => line[0]), 20 + fault.choice * 200);
+        return later(() => link?.delay(0));
+      }
     }
+  }
+
+  #step(machine: VirtualClock, choice: number): void {
+    if (this.#has('-plan')) return;
+    const step = (choice - 0.5) * 20_000;
+    // Both clocks of a machine that sleeps must not lie: set back, it cannot know how long it slept.
+    machine.stepWall(this.#has('sleep') ? Math.abs(step) : step);
+    this.report({ kind: 'stepped' });
+  }
+
+  /**
+   * The answer to its next write comes late, its registration is deleted right after that write, and
+   * when it has the answer it is cut off: nothing is as old as what it believes then.
+   */
+  #forsake(victim: SimulatedProcess | undefined, later: (undo: () => void) => void): void {
+    if (!victim) return;
+    const { link } = victim.registry;
+    const delay = this.#draw.sessionTimeout * 0.23;
+    let freezing: Timer | undefined;
+    link.delay(delay);
+    this.#afterWrites(victim.name, 1, ({ id }) => {
+      void this.#operate((o) => o.delete(`/${NAMESPACE}/instances/${id}`, ANY_VERSION));
+      freezing = this.#god.setTimer(() => link.freeze('both'), delay + this.#draw.latency);
+    });
+    later(() => {
+      this.#awaited.delete(victim.name);
+      freezing?.cancel();
+      link.delay(0);
+      if (victim.isRunning) link.thaw();
+    });
+  }
+
+  #deleteLatch(choose: (line: readonly string[]) => string | undefined): void {
+    void this.#operate(async (operator) => {
+      const latches = `/${NAMESPACE}/leader/election/latch`;
+      const names = await operator.children(latches);
+      const name = choose(names.toSorted((a, b) => sequenceOf(a) - sequenceOf(b)));
+      if (name !== undefined) await operator.delete(`${latches}/${name}`, ANY_VERSION);
+    });
   }
 
   async #changeTotal(choice: number): Promise<void> {
@@ -344,6 +437,7 @@ class Simulation implements World {
   #healAll(): void {
     this.#note('the faults end');
     this.#killLeaderIn = 0;
+    this.#awaited.clear();
     for (const server of this.cluster.servers) {
       server.lag(0);
       if (!server.isUp) server.start();
@@ -360,22 +454,65 @@ class Simulation implements World {
     if (!this.#processes.some(({ isRunning }) => isRunning)) this.#launch('last');
   }
 
+  /** How long anything may take in calm times. */
+  get #bound(): number {
+    const { sessionTimeout, drainTimeout } = this.#draw;
+    return 5 * (2 * sessionTimeout + 2 * drainTimeout + 1_500) + 5_000;
+  }
+
   /** After the faults everything comes right within a bound, and stays so. */
   async #settle(): Promise<void> {
-    const { sessionTimeout, drainTimeout } = this.#draw;
-    const bound = 5 * (2 * sessionTimeout + 2 * drainTimeout + 1_500) + 5_000;
-    const deadline = this.#time.now + bound;
+    const deadline = this.#time.now + this.#bound;
     try {
       // What looks right may have a late consequence of the faults still to come.
       do {
         const left = deadline - this.#time.now;
         await this.#time.runUntil(() => this.#problem() === undefined, left);
         this.askAll();
-        await this.#time.advance(sessionTimeout * 2);
+        await this.#time.advance(this.#draw.sessionTimeout * 2);
       } while (this.#problem() !== undefined);
     } catch {
-      this.report({ kind: 'stuck', text: `after ${bound} ms: ${this.#problem()}` });
+      this.#getStuck(`after ${this.#bound} ms: ${this.#problem()}`);
     }
+  }
+
+  #getStuck(text: string): void {
+    this.#isStuck = true;
+    this.report({ kind: 'stuck', text });
+  }
+
+  /** One more in calm times takes its share, and nothing but that moves. */
+  async #exerciseJoin(): Promise<void> {
+    const count = this.#processes.filter(({ isAlive }) => isAlive).length + 1;
+    // A total that follows the instances changes with them, so that all begins anew.
+    const moves = this.#total === 'instances' ? count : Math.floor(this.#total / count);
+    // The order of the ids must not matter.
+    this.#launch(this.#random.pick(['a', 'z']));
+    await this.#exercise('a join', moves);
+  }
+
+  /** Who asks for a reshard where all is well gets one, in which nothing moves. */
+  async #exerciseReshard(): Promise<void> {
+    this.#processes.find(({ isRunning }) => isRunning)?.reshard();
+    await this.#exercise('a reshard', 0);
+  }
+
+  async #exercise(name: string, moves: number): Promise<void> {
+    const alive = this.#processes.filter(({ isAlive }) => isAlive);
+    const everyone = alive.map(({ name: who }) => who);
+    this.report({ kind: 'exercise', name, everyone, moves });
+    this.#unheard = new Set(everyone);
+    try {
+      await this.#time.runUntil(
+        () => this.#unheard.size === 0 && this.#problem() === undefined,
+        this.#bound,
+      );
+    } catch {
+      const problem = this.#problem();
+      if (problem !== undefined) return this.#getStuck(`after ${name}: ${problem}`);
+    }
+    this.askAll();
+    this.report({ kind: 'exercised' });
   }
 
   /** What is not as it should be in quiet times. */
