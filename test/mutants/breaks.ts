@@ -42,7 +42,7 @@ const handingOver: Break[] = [
   {
     name: 'granted-before-acknowledgement',
     breaks: 'What was asked back counts as free before its holder has acknowledged.',
-    edits: [coordinator('planner', '(mark > 0 && holder.acked >= mark)', 'mark > 0')],
+    edits: [coordinator('planner', '(mark > 0 && acked[owner]! >= mark)', 'mark > 0')],
   },
   {
     name: 'any-acknowledgement-counts',
@@ -50,8 +50,8 @@ const handingOver: Break[] = [
     edits: [
       coordinator(
         'planner',
-        '(mark > 0 && holder.acked >= mark)',
-        '(mark > 0 && holder.acked > 0)',
+        '(mark > 0 && acked[owner]! >= mark)',
+        '(mark > 0 && acked[owner]! > 0)',
       ),
     ],
   },
@@ -106,8 +106,8 @@ const handingOver: Break[] = [
     edits: [
       coordinator(
         'planner',
-        'isEmpty = false;\n    if (!holder.isLive) {',
-        'if (holder.isLive) isEmpty = false;\n    if (!holder.isLive) {',
+        'isEmpty = false;\n    if (isLive[owner] === 0) {',
+        'if (isLive[owner] === 1) isEmpty = false;\n    if (isLive[owner] === 0) {',
       ),
     ],
   },
@@ -200,8 +200,8 @@ const membership: Break[] = [
     edits: [
       coordinator(
         'planner',
-        'const isLive = live.has(incarnation);',
-        'const isLive = [...live.values()].some(({ id }) => id === members.find((member) => member.incarnation === incarnation)!.id);',
+        'isLive[index] = member ? 1 : 0;',
+        'isLive[index] = [...live.values()].some(({ id }) => id === members[index]!.id) ? 1 : 0;',
       ),
     ],
   },
@@ -290,7 +290,7 @@ const membership: Break[] = [
   {
     name: 'extra-seats-by-order',
     breaks: 'Extra seats go to the first members instead of to those that hold the most.',
-    edits: [sticky('.sort((a, b) => held[b]! - held[a]! || a - b)', '.sort((a, b) => a - b)')],
+    edits: [sticky('member - holds * count', 'member')],
   },
 ];
 
@@ -345,7 +345,7 @@ const lease: Break[] = [
     edits: [
       coordinator(
         'lease',
-        'return Math.max(this.clock.monotonic() - this.#monotonic, this.clock.wall() - this.#wall);',
+        'return Math.max(this.clock.monotonic() - this.#monotonic, wall - this.#wall);',
         'return this.clock.monotonic() - this.#monotonic;',
       ),
     ],
@@ -356,8 +356,8 @@ const lease: Break[] = [
     edits: [
       coordinator(
         'lease',
-        'return Math.max(this.clock.monotonic() - this.#monotonic, this.clock.wall() - this.#wall);',
-        'return this.clock.wall() - this.#wall;',
+        'return Math.max(this.clock.monotonic() - this.#monotonic, wall - this.#wall);',
+        'return wall - this.#wall;',
       ),
     ],
   },
@@ -521,9 +521,9 @@ const hooks: Break[] = [
     breaks: '@OnShardReleased runs without waiting for the worker.',
     edits: [
       coordinator(
-        'shards',
-        'if (!(await deadline.meets(holding.worker))) {',
-        'if (!(await deadline.meets(Promise.resolve()))) {',
+        'drain',
+        'void worker.then(...both(() => this.#workerEnded(holding)));',
+        'void Promise.resolve().then(() => this.#workerEnded(holding));',
       ),
     ],
   },
@@ -533,8 +533,8 @@ const hooks: Break[] = [
     edits: [
       coordinator(
         'shards',
-        'const released = [...holdings].filter(',
-        'for (const holding of holdings) holding.abort(reason);\n    const released = [...holdings].filter(',
+        'const released: Holding[] = [];',
+        'for (const holding of holdings) holding.abort(reason);\n    const released: Holding[] = [];',
       ),
     ],
   },
@@ -558,8 +558,8 @@ const store: Break[] = [
     edits: [
       registry(
         'live-views',
-        'this.#stale = true;\n    if (!this.#reading) void this.#catchUp();',
-        'if (this.#reading) return;\n    this.#stale = true;\n    void this.#catchUp();',
+        'this.#stale = true;\n    if (this.#reading) return;',
+        'if (this.#reading) return;\n    this.#stale = true;',
       ),
     ],
   },
