@@ -97,6 +97,7 @@ class LoopWatch {
   #at = performance.now();
   #cpu = process.cpuUsage();
   #isExcused = false;
+  #excused: Promise<unknown> | undefined;
 
   constructor() {
     setInterval(() => this.#look(), TICK).unref();
@@ -115,6 +116,18 @@ class LoopWatch {
     this.#isExcused = true;
   }
 
+  /** All turns until then do. */
+  excuseUntil(done: Promise<unknown>): void {
+    const excused = done.finally(() => {
+      if (this.#excused === excused) this.#excused = undefined;
+    });
+    this.#excused = excused;
+  }
+
+  get excused(): Promise<unknown> | undefined {
+    return this.#excused;
+  }
+
   reset(): void {
     this.#longest = 0;
     this.#starved = 0;
@@ -125,11 +138,11 @@ class LoopWatch {
     const cpu = process.cpuUsage();
     const late = at - this.#at - TICK;
     const used = (cpu.user + cpu.system - this.#cpu.user - this.#cpu.system) / 1_000;
-    if (!this.#isExcused) {
+    if (!this.#isExcused && !this.#excused) {
       this.#longest = Math.max(this.#longest, Math.min(late, used));
       this.#starved = Math.max(this.#starved, late - used);
     }
-    this.#isExcused = false;
+    this.#isExcused = this.#excused !== undefined;
     this.#at = at;
     this.#cpu = cpu;
   }
@@ -171,10 +184,12 @@ const commands: Record<string, () => Promise<object> | object> = {
   drain: async () => (await service().drain(), {}),
   resume: async () => (await service().resume(), {}),
   reshard: async () => (await service().reshard(), {}),
-  // The whole application ends and begins anew in the same process: what is left behind shows.
+  // The whole application ends and begins anew in the same process: what is left behind shows. Making
+  // it takes long turns, which are Nest's.
   restart: async () => {
     await app!.close();
-    app = await open();
+    loop.excuseUntil(open().then((opened) => (app = opened)));
+    await loop.excused;
     return {};
   },
   close: async () => {
