@@ -27,9 +27,12 @@ export class ByteWriter {
   /** One byte of each value. */
   plane(values: Int32Array, shift: number): void {
     this.#reserve(values.length);
+    const buffer = this.#buffer;
+    const start = this.#length;
     for (let index = 0; index < values.length; index++) {
-      this.#buffer[this.#length++] = values[index]! >> shift;
+      buffer[start + index] = values[index]! >> shift;
     }
+    this.#length += values.length;
   }
 
   finish(): Buffer {
@@ -73,9 +76,11 @@ export class ByteReader {
 
   plane(into: Int32Array, shift: number): void {
     this.assertLeft(into.length);
-    for (let index = 0; index < into.length; index++) {
-      into[index]! |= this.bytes[this.#position++]! << shift;
-    }
+    const { bytes } = this;
+    const start = this.#position;
+    for (let index = 0; index < into.length; index++)
+      into[index]! |= bytes[start + index]! << shift;
+    this.#position += into.length;
   }
 
   end(): void {

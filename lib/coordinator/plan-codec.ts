@@ -204,8 +204,14 @@ function planesFor(largest: number): number[] {
  */
 function writeTokens(body: ByteWriter, { epoch, members, owners, tokens, total }: Plan): void {
   const ranksOf: Map<number, number>[] = members.map(() => new Map());
+  // Neighbours mostly have the token of the last one: then nothing has to be looked up.
+  const lastToken = new Float64Array(members.length).fill(NaN);
   for (let item = 0; item < total; item++) {
-    if (owners[item]! >= 0) ranksOf[owners[item]!]!.set(tokens[item]!, 0);
+    const owner = owners[item]!;
+    const token = tokens[item]!;
+    if (owner < 0 || lastToken[owner] === token) continue;
+    lastToken[owner] = token;
+    ranksOf[owner]!.set(token, 0);
   }
   const table = newestFirst(new Set(ranksOf.flatMap((ranks) => [...ranks.keys()])));
   const places = new Map(table.map((token, place) => [token, place]));
@@ -224,8 +230,28 @@ function writeTokens(body: ByteWriter, { epoch, members, owners, tokens, total }
     );
   }
   body.number(largest);
-  const ranks = owners.map((owner, item) => ranksOf[owner]?.get(tokens[item]!) ?? 0);
-  writePlanes(body, ranks, largest);
+  writePlanes(body, ranksByItem(owners, tokens, ranksOf), largest);
+}
+
+function ranksByItem(
+  owners: Int32Array,
+  tokens: Float64Array,
+  ranksOf: readonly ReadonlyMap<number, number>[],
+): Int32Array {
+  const ranks = new Int32Array(owners.length);
+  const lastToken = new Float64Array(ranksOf.length).fill(NaN);
+  const lastRank = new Int32Array(ranksOf.length);
+  for (let item = 0; item < owners.length; item++) {
+    const owner = owners[item]!;
+    if (owner < 0) continue;
+    const token = tokens[item]!;
+    if (lastToken[owner] !== token) {
+      lastToken[owner] = token;
+      lastRank[owner] = ranksOf[owner]!.get(token)!;
+    }
+    ranks[item] = lastRank[owner]!;
+  }
+  return ranks;
 }
 
 const newestFirst = (tokens: Iterable<number>): number[] => [...tokens].sort((a, b) => b - a);
