@@ -226,7 +226,7 @@ function hooksOutOfOrder(history: History): Violation[] {
   const working = new Set<string>();
   const told = new Map<string, Of<'told'>>();
   // Real processes do not say when their workers end: a log line more for each would disturb them.
-  const isWorkKnown = only(history, 'ended').length > 0;
+  const isWorkKnown = history.some(({ kind }) => kind === 'told' || kind === 'ended');
   const rebalancing = new Set<string>();
   const leading = new Set<string>();
   const report = (time: number, text: string): void => {
