@@ -1,36 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { StrategyInput, StrategyMember } from '../interfaces/sharding-strategy.interface.js';
+import type { StrategyInput } from '../interfaces/sharding-strategy.interface.js';
+import { countHeld, equalMembers, isSame, movesBetween } from '../../test/kit/strategy-worlds.js';
 import { sticky } from './sticky.strategy.js';
 
-function membersOf(count: number): StrategyMember[] {
-  return Array.from({ length: count }, (_, index) => ({
-    id: `m${String(index).padStart(4, '0')}`,
-    weight: 1,
-    labels: {},
-  }));
-}
+const SEED = 1;
 
 function inputOf(count: number, current: ArrayLike<number>): StrategyInput {
-  return { members: membersOf(count), total: current.length, current: Int32Array.from(current) };
-}
-
-function countHeld(items: ArrayLike<number>, count: number): number[] {
-  const held = Array.from({ length: count }, () => 0);
-  for (const holder of Array.from(items)) if (holder >= 0) held[holder]! += 1;
-  return held;
-}
-
-function movesBetween(before: ArrayLike<number>, after: ArrayLike<number>): number {
-  return Array.from(before).filter((holder, item) => holder !== after[item]).length;
-}
-
-/** Cheap enough for a hundred thousand times, unlike `expect`. */
-function isSame(a: ArrayLike<number>, b: ArrayLike<number>): boolean {
-  if (a.length !== b.length) return false;
-  for (let index = 0; index < a.length; index++) if (a[index] !== b[index]) return false;
-  return true;
+  return { members: equalMembers(count), total: current.length, current: Int32Array.from(current) };
 }
 
 /**
@@ -103,7 +81,7 @@ describe('sticky', () => {
         assert(isSame(input.current, current), 'the input was changed');
         assert(isSame(sticky({ ...input, current: target }), target), 'its result moves again');
       }),
-      { numRuns: 20_000 },
+      { numRuns: 20_000, seed: SEED },
     );
   });
 
@@ -114,7 +92,7 @@ describe('sticky', () => {
         assert.equal(fewestMoves(current, count), fewest);
         assert.equal(movesBetween(current, sticky(inputOf(count, current))), fewest);
       }),
-      { numRuns: 2_000 },
+      { numRuns: 2_000, seed: SEED },
     );
   });
 
@@ -136,7 +114,7 @@ describe('sticky', () => {
           assert(moved.every((item) => target[item] === newcomer));
         },
       ),
-      { numRuns: 3_000 },
+      { numRuns: 3_000, seed: SEED },
     );
   });
 
@@ -156,7 +134,7 @@ describe('sticky', () => {
           assert(target.every((holder, item) => current[item]! < 0 || holder === current[item]));
         },
       ),
-      { numRuns: 3_000 },
+      { numRuns: 3_000, seed: SEED },
     );
   });
 

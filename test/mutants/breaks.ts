@@ -23,8 +23,8 @@ function registry(file: string, search: string, replacement: string): Edit {
   return { file: `lib/registry/${file}.ts`, search, replacement };
 }
 
-function sticky(search: string, replacement: string): Edit {
-  return { file: 'lib/strategies/sticky.strategy.ts', search, replacement };
+function strategy(file: string, search: string, replacement: string): Edit {
+  return { file: `lib/strategies/${file}.ts`, search, replacement };
 }
 
 const handingOver: Break[] = [
@@ -281,16 +281,20 @@ const membership: Break[] = [
     name: 'moves-not-minimal',
     breaks: 'Shards are dealt out in turn, whoever holds them already.',
     edits: [
-      sticky(
-        'const holder = current[item]!;\n    if (holder >= 0 && left[holder]! > 0) {',
-        'const holder = item % count;\n    if (holder >= 0 && left[holder]! > 0) {',
+      strategy(
+        'sticky.strategy',
+        'const holder = holders[at]!;\n    if (holder >= 0 && left[holder]! > 0) {',
+        'const holder = at % seats.length;\n    if (holder >= 0 && left[holder]! > 0) {',
       ),
     ],
   },
   {
     name: 'extra-seats-by-order',
     breaks: 'Extra seats go to the first members instead of to those that hold the most.',
-    edits: [sticky('member - holds * count', 'member')],
+    edits: [
+      strategy('seats', 'gains[index] = held[index]! > seats[index]! ? 1 : 0;', ''),
+      strategy('seats', 'held[b]! - held[a]! ||', ''),
+    ],
   },
 ];
 
