@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { shardOf } from '../lib/hash/shard-of.js';
 import { closeAll, groupOf, optionsFor } from './instance.js';
 import type { Report } from './report.js';
-import { median, now } from './statistics.js';
+import { now } from './statistics.js';
 
 const BITE = 500_000;
 const BITES = 21;
@@ -51,5 +51,6 @@ async function measure(
     await sleep(5);
   }
   if (answers < BITE * BITES) throw new Error('the answer was no: nothing was measured');
-  return { time: median(times), allocated };
+  // What else the machine does only adds to it.
+  return { time: Math.min(...times), allocated };
 }
