@@ -154,6 +154,7 @@ export class BenchInstance {
         instance: { id: this.id, ip: '127.0.0.1', pid: process.pid, weight: 1, labels: {} },
         total,
         strategy: undefined,
+        strategies: {},
         onConfigMismatch: 'keep',
         lease: { duration: undefined, margin: undefined },
         startup: { wait: true, timeout: 60_000 },

@@ -4,6 +4,7 @@ import type {
   ShardingModuleOptions,
   ShardingRegistryOptions,
 } from './interfaces/sharding-options.interface.js';
+import type { ShardingStrategy } from './interfaces/sharding-strategy.interface.js';
 import type { Random } from './registry/environment.js';
 import type { MemoryCluster } from './registry/memory/index.js';
 import { pathProblem } from './registry/node-path.js';
@@ -11,6 +12,7 @@ import { registryErrorCode } from './registry/registry.errors.js';
 import type { ZooKeeperOptions } from './registry/zookeeper/index.js';
 import { checkOptions } from './registry/zookeeper/zookeeper-options.js';
 import { InvalidShardingOptionsError } from './sharding.errors.js';
+import { builtInStrategies } from './strategies/index.js';
 import {
   badOption,
   misplacedExtra,
@@ -104,7 +106,8 @@ function check(given: unknown, source: InstanceSource): CheckedShardingOptions {
   const namespace = checkNamespace(options['namespace']);
   const total = checkTotal(options['total']);
   const instance = checkInstance(options['instance'], source);
-  const strategy = checkStrategy(options['strategy'], options['strategies']);
+  const strategies = checkStrategies(options['strategies']);
+  const strategy = checkStrategy(options['strategy'], strategies);
   const policies = ['keep', 'overwrite', 'fail'] as const;
   const lease = group('lease', options['lease'], ['duration', 'margin']);
   const startup = group('startup', options['startup'], ['wait', 'timeout']);
@@ -118,6 +121,7 @@ function check(given: unknown, source: InstanceSource): CheckedShardingOptions {
       instance,
       total,
       strategy,
+      strategies,
       onConfigMismatch: oneOf('onConfigMismatch', options['onConfigMismatch'], policies) ?? 'keep',
       lease: {
         duration: milliseconds('lease.duration', lease['duration'], 1),
@@ -227,9 +231,6 @@ function checkWeight(given: unknown): number {
   if (typeof weight !== 'number' || !Number.isFinite(weight) || weight < 0) {
     throw new Problem(notTheExpected('instance.weight', show(weight), 'a number from 0'));
   }
-  if (weight !== 1) {
-    throw new Problem(notAvailableYet('instance.weight', show(weight), 'all instances weigh 1'));
-  }
   return weight;
 }
 
@@ -246,14 +247,34 @@ function checkLabels(given: unknown): Readonly<Record<string, string>> {
   return { ...(given as Record<string, string>) };
 }
 
-/** Undefined if it was not said, since only what was said is compared with the group's configuration. */
-function checkStrategy(given: unknown, own: unknown): string | undefined {
-  if (own !== undefined && !(isObject(own) && Object.keys(own).length === 0)) {
-    throw new Problem(notAvailableYet('strategies', 'set', 'the only strategy is "sticky"'));
+/** One's own strategies by name. */
+function checkStrategies(given: unknown): Readonly<Record<string, ShardingStrategy>> {
+  if (given === undefined) return {};
+  if (!isObject(given)) {
+    throw new Problem(notTheExpected('strategies', kindOf(given), 'functions by name'));
   }
+  for (const [name, strategy] of Object.entries(given)) {
+    const key = `strategies.${name}`;
+    if (typeof strategy !== 'function') {
+      throw new Problem(notTheExpected(key, show(strategy), 'a function'));
+    }
+    if (name === '' || Object.hasOwn(builtInStrategies, name)) {
+      throw new Problem(`${key} needs another name: ${show(name)} is built in, or empty`);
+    }
+  }
+  return { ...(given as Record<string, ShardingStrategy>) };
+}
+
+/** Undefined if it was not said, since only what was said is compared with the group's configuration. */
+function checkStrategy(
+  given: unknown,
+  own: Readonly<Record<string, ShardingStrategy>>,
+): string | undefined {
   const strategy = text('strategy', given);
-  if (strategy !== undefined && strategy !== 'sticky') {
-    throw new Problem(notAvailableYet('strategy', show(strategy), 'the only strategy is "sticky"'));
+  const known = [...Object.keys(builtInStrategies), ...Object.keys(own)];
+  if (strategy !== undefined && !known.includes(strategy)) {
+    const names = known.map((name) => show(name)).join(', ');
+    throw new Problem(notTheExpected('strategy', show(strategy), `one of ${names}`));
   }
   return strategy;
 }

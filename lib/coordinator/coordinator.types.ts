@@ -1,3 +1,4 @@
+import type { ShardingStrategy } from '../interfaces/sharding-strategy.interface.js';
 import type {
   LeaderContext,
   Shard,
@@ -41,6 +42,8 @@ export interface CoordinatorOptions {
   readonly total: number | 'instances';
   /** Undefined: not said, so it is never compared. */
   readonly strategy: string | undefined;
+  /** Those of the application, by name. */
+  readonly strategies: Readonly<Record<string, ShardingStrategy>>;
   readonly onConfigMismatch: ConfigMismatchPolicy;
   readonly lease: { readonly duration: number | undefined; readonly margin: number | undefined };
   readonly startup: { readonly wait: boolean; readonly timeout: number };

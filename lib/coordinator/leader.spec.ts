@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { StrategyInput } from '../interfaces/sharding-strategy.interface.js';
 import { coordinatorOptions } from '../../test/kit/coordinators.js';
 import { MemoryWorld, type WorldClient } from '../../test/kit/memory-world.js';
 import { member, planOf, wordsOf } from '../../test/kit/plans.js';
@@ -48,6 +49,8 @@ class Fixture {
         lease: 5_000,
         margin: MARGIN,
         rebalanceDelay: 0,
+        namespace: 'group',
+        strategies: {},
         seedView: false,
         ...change,
       },
@@ -247,6 +250,35 @@ describe('a rebalance', () => {
     expect(await f.holders()).toBe('a1! a1! a1! a1!');
     await f.register(member('a1', { acked: (await f.plan()).epoch }));
     expect(await f.holders()).toBe('a1 a1');
+  });
+
+  it('follows the strategy that the configuration names, also one of the application', async () => {
+    const reversed = ({ members, current }: StrategyInput): Int32Array =>
+      current.map((_, item) => (item + 1) % members.length);
+    await f.lead({ strategies: { reversed } });
+    await f.register(member('b1'));
+    await f.register(member('a1', { acked: (await f.plan()).epoch }));
+    expect(await f.holders()).toBe('a1 a1 b1 b1');
+    const named = (strategy: string): Promise<unknown> =>
+      f.world.put(keyspace.config, encodeConfig({ total: 4, strategy }).toString());
+    await named('reversed');
+    await f.world.time.settle();
+    expect(await f.holders()).toBe('a1! a1 b1 b1!');
+    await f.register(member('a1', { acked: (await f.plan()).epoch }));
+    await f.register(member('b1', { acked: (await f.plan()).epoch }));
+    await f.world.time.advance(100);
+    expect(await f.holders()).toBe('b1 a1 b1 a1');
+
+    await named('unheard-of');
+    await f.world.time.settle();
+    expect(await f.holders()).toBe('b1 a1 b1 a1');
+    expect(f.client.logged.some((line) => line.includes('"unheard-of" is not known'))).toBe(true);
+  });
+
+  it('heeds the weights of members', async () => {
+    await f.lead();
+    await f.register(member('b1', { weight: 3 }), member('c1', { weight: 0 }));
+    expect(await f.holders()).toBe('a1 a1! a1! a1!');
   });
 
   it('is written again after a lost answer or a lost request', async () => {

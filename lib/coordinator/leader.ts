@@ -1,11 +1,12 @@
 import type { Subscription } from 'rxjs';
+import type { ShardingStrategy } from '../interfaces/sharding-strategy.interface.js';
 import type { Environment, Timer } from '../registry/environment.js';
 import type { OperationOptions, Registry } from '../registry/registry.js';
 import { registryErrorCode } from '../registry/registry.errors.js';
 import { SureWrites } from '../registry/sure-writes.js';
-import { sticky } from '../strategies/index.js';
 import { WakeableLoop, newScope } from './async.js';
 import type { ConfigStore } from './config-store.js';
+import type { GroupConfig } from './group-config.js';
 import type { Keyspace } from './keyspace.js';
 import { AbsenceWait } from './lease.js';
 import { mayHold } from './lease-keeper.js';
@@ -16,6 +17,7 @@ import { encodePlan, MAX_PLAN_BYTES } from './plan-codec.js';
 import type { PlanState, PlanStore } from './plan-store.js';
 import { type LeaderFacts, next, type Step } from './planner.js';
 import { SeedView } from './seed-view.js';
+import { StrategyBook } from './strategy-book.js';
 
 export interface LeaderOptions {
   readonly id: string;
@@ -25,6 +27,9 @@ export interface LeaderOptions {
   readonly lease: number;
   readonly margin: number;
   readonly rebalanceDelay: number;
+  readonly namespace: string;
+  /** Those of the application, by name. */
+  readonly strategies: Readonly<Record<string, ShardingStrategy>>;
   readonly seedView: boolean;
 }
 
@@ -50,6 +55,7 @@ export class Leader {
   readonly #ended = newScope();
   readonly #subscriptions: Subscription[] = [];
   readonly #seedView: SeedView | undefined;
+  readonly #strategies: StrategyBook;
   /** Absences being waited out, and those that have been, by incarnation. */
   readonly #absences = new Map<string, AbsenceWait>();
   readonly #waitedOut = new Set<string>();
@@ -82,6 +88,7 @@ export class Leader {
     this.#writes = new SureWrites(registry, environment);
     this.#mayRevoke = options.rebalanceDelay === 0;
     this.#members = new MembersWatch(registry, keyspace, () => this.#loop.wake(), this.#complain);
+    this.#strategies = new StrategyBook(options.strategies, options.namespace, environment.log);
     if (options.seedView) {
       this.#seedView = new SeedView(registry, environment, keyspace, options);
     }
@@ -175,7 +182,7 @@ export class Leader {
     const mayCreate = plan === undefined && (await this.#nobodyHolds());
     if (this.#ended.signal.aborted || this.plans.state !== state) return this.#loop.wake();
 
-    const step = next(plan, this.#members.records, config, this.#facts(mayCreate));
+    const step = next(plan, this.#members.records, config, this.#facts(config, mayCreate));
     this.#attend(step, plan);
     if (this.#waitsForMore(step)) return;
     if (step.plan) await this.#carryOut(step, step.plan, state);
@@ -212,7 +219,7 @@ export class Leader {
     await this.#write({ ...plan, epoch, nonce, office }, state);
   }
 
-  #facts(mayCreate: boolean): LeaderFacts {
+  #facts(config: GroupConfig, mayCreate: boolean): LeaderFacts {
     const { id, incarnation, lease } = this.options;
     return {
       office: { id, incarnation, lease, owed: this.#owed, term: this.#term },
@@ -223,7 +230,7 @@ export class Leader {
       mayCreate,
       mayRevoke: this.#mayRevoke,
       isForced: this.#isForced,
-      strategy: sticky,
+      strategy: this.#strategies.named(config.strategy),
     };
   }
 

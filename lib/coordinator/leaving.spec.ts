@@ -20,6 +20,7 @@ const optionsOf = (id: string): CoordinatorOptions => ({
   instance: { id, ip: '10.0.0.1', pid: 1, weight: 1, labels: {} },
   total: 12,
   strategy: undefined,
+  strategies: {},
   onConfigMismatch: 'keep',
   lease: { duration: undefined, margin: undefined },
   startup: { wait: true, timeout: 10_000 },

@@ -275,6 +275,8 @@ export class Participation {
         lease: this.lease.duration,
         margin: this.#margin,
         rebalanceDelay: options.rebalanceDelay,
+        namespace: options.namespace,
+        strategies: options.strategies,
         seedView: options.seedView,
       },
       {

@@ -47,7 +47,10 @@ export interface ShardingInstanceOptions {
   readonly id?: string | undefined;
   /** Where others reach this instance; they find it in `ownerOf()`. @default none */
   readonly address?: string | undefined;
-  /** How much it takes in relation to others; other weights than 1 are not available yet. @default 1 */
+  /**
+   * How much it takes in relation to others, with `sticky` and `rendezvous`; 0: it holds nothing, and
+   * may lead. @default 1
+   */
   readonly weight?: number | undefined;
   /** Published beside the id. @default {} */
   readonly labels?: Readonly<Record<string, string>> | undefined;
@@ -88,9 +91,15 @@ export interface ShardingModuleOptions {
   readonly total: number | 'instances';
   /** @default see each of them */
   readonly instance?: ShardingInstanceOptions | undefined;
-  /** The name of the strategy that decides who holds what. @default 'sticky' */
+  /**
+   * The name of the strategy that decides who holds what: `sticky`, `average`, `odevity`, `round-robin`,
+   * `rendezvous`, or one of `strategies`. @default 'sticky'
+   */
   readonly strategy?: string | undefined;
-  /** Strategies of one's own, by name; not available yet. @default {} */
+  /**
+   * Strategies of one's own, by name. Every instance needs them, for any may lead. A result that is not
+   * one owner for each item is refused, and `sticky` plans that step instead. @default {}
+   */
   readonly strategies?: Readonly<Record<string, ShardingStrategy>> | undefined;
   /**
    * What to do when the group's shared configuration differs from these options: `keep` what is shared

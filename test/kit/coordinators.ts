@@ -11,6 +11,7 @@ export function coordinatorOptions(change: Partial<CoordinatorOptions> = {}): Co
     instance: { id: 'a', ip: '10.0.0.1', pid: 1, weight: 1, labels: {} },
     total: 4,
     strategy: undefined,
+    strategies: {},
     onConfigMismatch: 'keep',
     lease: { duration: undefined, margin: undefined },
     startup: { wait: true, timeout: 30_000 },

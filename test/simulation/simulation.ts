@@ -170,6 +170,7 @@ class Simulation implements World {
       namespace: NAMESPACE,
       total: this.#draw.total,
       strategy: undefined,
+      strategies: {},
       onConfigMismatch: 'keep',
       lease: { duration: undefined, margin: undefined },
       startup: { wait: false, timeout: 60_000 },
