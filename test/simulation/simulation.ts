@@ -60,6 +60,8 @@ class Simulation implements World {
   /** What happens to a process after so many more of its writes, by its name. */
   readonly #awaited = new Map<string, { left: number; happen: (to: SimulatedProcess) => void }>();
   #isStuck = false;
+  /** Who has been told that a rebalance started, and not yet that it completed. */
+  readonly #rebalancing = new Set<string>();
   /** Who has not heard of the present exercise yet. */
   #unheard = new Set<string>();
 
@@ -123,7 +125,11 @@ class Simulation implements World {
   // World
 
   report(happening: Happening): void {
-    if (happening.kind === 'completed') this.#unheard.delete(happening.who);
+    if (happening.kind === 'started') this.#rebalancing.add(happening.who);
+    if (happening.kind === 'completed') {
+      this.#rebalancing.delete(happening.who);
+      this.#unheard.delete(happening.who);
+    }
     this.#history.push({ time: this.#time.now, ...happening });
   }
 
@@ -267,8 +273,12 @@ class Simulation implements World {
         const { name } = this.#launch(`j${this.#lives}`);
         this.#afterWrites(name, 1 + Math.floor(fault.choice * 6), ({ registry }) => {
           registry.link.loseNextAnswer();
-          // So that whoever looks for what it wrote on another server may look too early.
-          for (const replica of this.cluster.servers) replica.lag(100);
+          // From the next write on, so that whoever looks for that on another server may look too early.
+          this.#god.setTimer(() => {
+            for (const other of this.cluster.servers) {
+              if (other.number !== registry.link.server) other.lag(100);
+            }
+          }, 0);
         });
         return later(() => {
           for (const replica of this.cluster.servers) replica.lag(0);
@@ -310,6 +320,8 @@ class Simulation implements World {
       case 'expire-unheard':
         victim?.registry.link.freeze('both');
         victim?.registry.link.expire();
+        // Where clocks step, one does at the worst moment.
+        if (victim && this.#has('step-clocks')) this.#step(victim.machine, this.#random.fraction());
         return later(() => {
           if (victim?.isRunning) victim.registry.link.thaw();
         });
@@ -534,6 +546,8 @@ class Simulation implements World {
     }
     const sizes = alive.map(({ coordinator }) => coordinator.items.length);
     if (Math.max(...sizes) - Math.min(...sizes) > 1) return `unbalanced: ${sizes.join(' ')}`;
+    const untold = alive.find(({ name }) => this.#rebalancing.has(name));
+    if (untold) return `${untold.name} is not told that the rebalance completed`;
     const leaders = alive.filter(({ coordinator }) => coordinator.isLeader).length;
     return leaders === 1 ? undefined : `${leaders} leaders`;
   }
