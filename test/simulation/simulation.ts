@@ -271,15 +271,11 @@ class Simulation implements World {
         return;
       case 'join-losing-answer': {
         const { name } = this.#launch(`j${this.#lives}`);
-        this.#afterWrites(name, 1 + Math.floor(fault.choice * 6), ({ registry }) => {
-          registry.link.loseNextAnswer();
-          // From the next write on, so that whoever looks for that on another server may look too early.
-          this.#god.setTimer(() => {
-            for (const other of this.cluster.servers) {
-              if (other.number !== registry.link.server) other.lag(100);
-            }
-          }, 0);
-        });
+        this.#afterWrites(name, 1 + Math.floor(fault.choice * 6), ({ registry }) =>
+          registry.link.loseNextAnswer(),
+        );
+        // Whoever looks for what it wrote on another server may look too early.
+        for (const replica of this.cluster.servers) replica.lag(100);
         return later(() => {
           for (const replica of this.cluster.servers) replica.lag(0);
         });
