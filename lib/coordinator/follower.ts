@@ -249,7 +249,7 @@ export class Follower {
     for (const item of this.#share.granted) {
       const token = this.#share.tokenOf(item);
       const isIgnored = token <= membership.record.surrendered || membership.record.leaving;
-      if (!isIgnored && shards.get(item)?.grantedAt !== token) return false;
+      if (!isIgnored && shards.grantOf(item) !== token) return false;
     }
     return true;
   }

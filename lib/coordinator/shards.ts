@@ -14,6 +14,10 @@ import type { Lease } from './lease.js';
 export class Shards {
   readonly #held = new Map<number, Holding>();
   readonly #draining = new Map<number, Holding>();
+  /** The same by item, for what is asked of each of a hundred thousand: the grant of what is held, or 0; */
+  #grants = new Float64Array();
+  /** and whether it drains. */
+  #isDraining = new Uint8Array();
   /** The drains under way; each ends within the drainTimeout. */
   readonly #drains = new Set<Promise<void>>();
 
@@ -41,7 +45,12 @@ export class Shards {
 
   /** Held, or its worker has not ended yet. */
   isBusy(item: number): boolean {
-    return this.#held.has(item) || this.#draining.has(item);
+    return this.grantOf(item) > 0 || this.#isDraining[item] === 1;
+  }
+
+  /** The epoch that granted an item which is held, or 0. */
+  grantOf(item: number): number {
+    return this.#grants[item] ?? 0;
   }
 
   get isAnyBusy(): boolean {
@@ -59,7 +68,13 @@ export class Shards {
 
   start(item: number, token: number, total: number, lease: Lease): void {
     const holding = new Holding(item, token, total, lease);
+    if (this.#grants.length !== total) {
+      // Nothing of another total is held or drains, so nothing is forgotten.
+      this.#grants = new Float64Array(total);
+      this.#isDraining = new Uint8Array(total);
+    }
     this.#held.set(item, holding);
+    this.#grants[item] = token;
     this.#revision += 1;
     holding.worker = this.hooks.shardAcquired(holding);
   }
@@ -70,6 +85,8 @@ export class Shards {
     for (const holding of holdings) {
       if (!this.#held.delete(holding.item)) continue;
       this.#draining.set(holding.item, holding);
+      this.#grants[holding.item] = 0;
+      this.#isDraining[holding.item] = 1;
       released.push(holding);
     }
     if (released.length === 0) return undefined;
@@ -97,7 +114,10 @@ export class Shards {
     await deadline.meets(announced);
     const drain = new Drain(holdings, {
       release: ({ item, token }) => this.hooks.shardReleased({ item, token, reason }),
-      ended: ({ item }) => this.#draining.delete(item),
+      ended: ({ item }) => {
+        this.#draining.delete(item);
+        this.#isDraining[item] = 0;
+      },
     });
     if (!(await deadline.meets(drain.done))) {
       for (const { item } of drain.working) {

@@ -118,6 +118,7 @@ class LoopWatch {
 
   /** All turns until then do. */
   excuseUntil(done: Promise<unknown>): void {
+    this.#isExcused = true;
     const excused = done.finally(() => {
       if (this.#excused === excused) this.#excused = undefined;
     });
