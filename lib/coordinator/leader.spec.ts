@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { StrategyInput } from '../interfaces/sharding-strategy.interface.js';
 import { coordinatorOptions } from '../../test/kit/coordinators.js';
 import { MemoryWorld, type WorldClient } from '../../test/kit/memory-world.js';
@@ -132,6 +132,24 @@ describe('a first plan', () => {
     await f.world.remove(keyspace.lease('b'));
     await f.lead();
     await f.world.time.advance(7_000 + MARGIN - 1);
+    expect(await f.world.read(keyspace.plan)).toBeUndefined();
+    await f.world.time.advance(1);
+    expect(await f.holders()).toBe('a1 a1 a1 a1');
+  });
+
+  it('waits out whoever vanishes while it looks', async () => {
+    await f.register(member('a1'));
+    const lease = keyspace.lease('b');
+    await f.world.put(lease, encodeLease({ renewal: 1, mayHold: true }).toString());
+    const { registry } = f.client;
+    const children = registry.children.bind(registry);
+    jest.spyOn(registry, 'children').mockImplementationOnce(async (...args) => {
+      const ids = await children(...args);
+      await f.world.remove(lease);
+      return ids;
+    });
+    await f.lead();
+    await f.world.time.advance(5_000 + MARGIN - 1);
     expect(await f.world.read(keyspace.plan)).toBeUndefined();
     await f.world.time.advance(1);
     expect(await f.holders()).toBe('a1 a1 a1 a1');

@@ -315,23 +315,26 @@ export class Leader {
    * no lease has ever been given up that is plain to see; else whoever vanished is waited out too.
    */
   async #nobodyHolds(): Promise<boolean> {
-    const stat = await this.registry.exists(this.keyspace.leases, this.#pinned);
-    if (!stat) return true;
-    const ids = await this.registry.children(this.keyspace.leases, this.#pinned);
+    const ids = await this.#leaseHolders();
+    if (!ids) return true;
+    // How often they changed is read behind all else: it tells of whoever vanished while we looked.
+    const [flags, stat] = await Promise.all([
+      Promise.all(ids.map((id) => this.#mayHold(id))),
+      this.registry.exists(this.keyspace.leases, this.#pinned),
+    ]);
+    const hasNoneVanished = stat?.childChanges === ids.length;
     const longest = Math.max(
       this.options.lease,
       ...this.#members.records.map(({ lease }) => lease),
     );
-    const isOnlyOurs =
-      stat.childChanges === ids.length && ids.every((id) => id === this.options.id);
+    const isOnlyOurs = hasNoneVanished && ids.every((id) => id === this.options.id);
     // Whoever led under the plan that is gone may still say so.
     if (!isOnlyOurs) this.#owe('unknown', longest);
-    const flags = await Promise.all(ids.map((id) => this.#mayHold(id)));
     if (flags.includes(true)) {
       this.#wakeIn(this.options.lease / 4);
       return false;
     }
-    if (stat.childChanges === ids.length) return true;
+    if (hasNoneVanished) return true;
     this.#deletedPlanWait ??= new AbsenceWait(
       this.environment.clock,
       longest,
@@ -342,6 +345,16 @@ export class Leader {
       },
     );
     return this.#deletedPlanWait === 'over';
+  }
+
+  /** Everyone with a lease; undefined if nobody has ever had one. */
+  async #leaseHolders(): Promise<readonly string[] | undefined> {
+    try {
+      return await this.registry.children(this.keyspace.leases, this.#pinned);
+    } catch (error) {
+      if (registryErrorCode(error) === 'NO_NODE') return undefined;
+      throw error;
+    }
   }
 
   async #mayHold(id: string): Promise<boolean> {

@@ -473,11 +473,26 @@ const leadership: Break[] = [
     ],
   },
   {
+    name: 'vanished-while-looked-at',
+    breaks: 'Whoever vanishes while the leases are looked at is not waited out.',
+    edits: [
+      coordinator(
+        'leader',
+        'const ids = await this.#leaseHolders();',
+        'const early = await this.registry.exists(this.keyspace.leases, this.#pinned);\n' +
+          'const ids = await this.#leaseHolders();',
+      ),
+      coordinator(
+        'leader',
+        'stat?.childChanges === ids.length',
+        'early?.childChanges === ids.length',
+      ),
+    ],
+  },
+  {
     name: 'first-plan-without-wait',
     breaks: 'A plan is made anew before those who vanished with the deleted one are waited out.',
-    edits: [
-      coordinator('leader', 'if (stat.childChanges === ids.length) return true;', 'return true;'),
-    ],
+    edits: [coordinator('leader', 'if (hasNoneVanished) return true;', 'return true;')],
   },
   {
     name: 'necessary-forgotten',
