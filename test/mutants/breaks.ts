@@ -200,8 +200,8 @@ const membership: Break[] = [
     edits: [
       coordinator(
         'planner',
-        'isLive[index] = member ? 1 : 0;',
-        'isLive[index] = [...live.values()].some(({ id }) => id === members[index]!.id) ? 1 : 0;',
+        'const member = live.get(incarnation);',
+        'const member = [...live.values()].find(({ id }) => id === members[index]!.id);',
       ),
     ],
   },
