@@ -462,34 +462,6 @@ const leadership: Break[] = [
     ],
   },
   {
-    name: 'disclaimer-undone',
-    breaks: 'A renewal begun before all was disclaimed says afterwards that something is held.',
-    edits: [
-      coordinator(
-        'lease-keeper',
-        'const maySay = (): boolean => isHolding && this.#lowered === lowered;',
-        'const maySay = (): boolean => isHolding && lowered >= 0;',
-      ),
-    ],
-  },
-  {
-    name: 'vanished-while-looked-at',
-    breaks: 'Whoever vanishes while the leases are looked at is not waited out.',
-    edits: [
-      coordinator(
-        'leader',
-        'const ids = await this.#leaseHolders();',
-        'const early = await this.registry.exists(this.keyspace.leases, this.#pinned);\n' +
-          'const ids = await this.#leaseHolders();',
-      ),
-      coordinator(
-        'leader',
-        'stat?.childChanges === ids.length',
-        'early?.childChanges === ids.length',
-      ),
-    ],
-  },
-  {
     name: 'first-plan-without-wait',
     breaks: 'A plan is made anew before those who vanished with the deleted one are waited out.',
     edits: [coordinator('leader', 'if (hasNoneVanished) return true;', 'return true;')],
