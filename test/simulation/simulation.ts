@@ -34,6 +34,7 @@ interface Draw {
 }
 
 const NAMESPACE = 'group';
+const CONFIG = `/${NAMESPACE}/config`;
 
 /** Runs one seed: the same seed gives the same history on every machine. */
 export async function simulate(seed: number, faults?: readonly Fault[]): Promise<SimulationResult> {
@@ -93,7 +94,13 @@ class Simulation implements World {
         log: { debug() {}, log() {}, warn() {}, error() {} },
       },
     });
-    this.cluster.commits$.subscribe(({ by }) => this.#committed(by));
+    this.cluster.commits$.subscribe(({ by, change }) => {
+      // What was committed counts, also where the operator never got an answer.
+      if (change.kind === 'set' && change.path === CONFIG) {
+        this.#total = decodeConfig(change.data).total;
+      }
+      this.#committed(by);
+    });
   }
 
   async run(): Promise<SimulationResult> {
@@ -427,10 +434,8 @@ class Simulation implements World {
     if (this.#draw.total === 'instances') return;
     const total = 1 + Math.floor(choice * 12);
     await this.#operate(async (operator) => {
-      const path = `/${NAMESPACE}/config`;
-      const { data, stat } = await operator.get(path);
-      await operator.set(path, encodeConfig({ ...decodeConfig(data), total }), stat.version);
-      this.#total = total;
+      const { data, stat } = await operator.get(CONFIG);
+      await operator.set(CONFIG, encodeConfig({ ...decodeConfig(data), total }), stat.version);
     });
   }
 
