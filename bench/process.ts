@@ -62,11 +62,8 @@ export class BenchProcess {
     return at;
   }
 
-  async #ask<T>(command: string): Promise<T> {
-    const after = this.child.lines.length;
-    this.child.send(command);
-    const isAnswer = ({ kind }: T & { kind: string }): boolean => kind === command;
-    return this.child.message<T & { kind: string }>(isAnswer, { after, timeout: 60_000 });
+  #ask<T>(command: string): Promise<T> {
+    return this.child.ask(command, 60_000);
   }
 }
 

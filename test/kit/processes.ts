@@ -75,6 +75,14 @@ export class NodeProcess extends GuardedProcess {
     this.child.stdin?.write(`${line}\n`);
   }
 
+  /** Writes a command to its stdin and awaits the JSON line that answers it, which has it as its `kind`. */
+  async ask<T>(command: string, timeout: number): Promise<T> {
+    const after = this.lines.length;
+    this.send(command);
+    const isAnswer = ({ kind }: T & { kind: string }): boolean => kind === command;
+    return this.message<T & { kind: string }>(isAnswer, { after, timeout });
+  }
+
   private async find<T>(
     select: (lines: string[]) => T[],
     { timeout = 10_000, after = 0 }: AwaitLineOptions = {},

@@ -59,11 +59,8 @@ class App {
     return new App(id, child);
   }
 
-  async ask<T>(command: string): Promise<T> {
-    const after = this.child.lines.length;
-    this.child.send(command);
-    const isAnswer = ({ kind }: T & { kind: string }): boolean => kind === command;
-    return this.child.message<T & { kind: string }>(isAnswer, { after, timeout: SETTLING });
+  ask<T>(command: string): Promise<T> {
+    return this.child.ask(command, SETTLING);
   }
 
   async close(): Promise<void> {
