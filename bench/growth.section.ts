@@ -3,7 +3,7 @@
  * with its own connection: with 64 of them the time is mostly that of one event loop doing the work of
  * 64 machines, so it is an upper bound; requests and bytes are those of production.
  */
-import { encodeConfig } from '../lib/coordinator/group-config.js';
+import { encodeConfig, newConfig } from '../lib/coordinator/group-config.js';
 import { Keyspace } from '../lib/coordinator/keyspace.js';
 import { ANY_VERSION } from '../lib/registry/registry.js';
 import { eventually } from '../test/kit/eventually.js';
@@ -160,7 +160,7 @@ const ORDERLY: Record<string, Event> = {
     const before = acquiredBy(group);
     const changed = group[0]!.coordinator.total === total ? total + 1 : total;
     const started = now();
-    const data = encodeConfig({ total: changed, strategy: 'sticky' });
+    const data = encodeConfig(newConfig(changed, 'sticky'));
     await group[0]!.registry.set(new Keyspace(options.namespace).config, data, ANY_VERSION);
     await eventually(() => group.every(({ coordinator }) => coordinator.total === changed), {
       timeout: 60_000,

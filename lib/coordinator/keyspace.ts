@@ -15,6 +15,8 @@ export class Keyspace {
   readonly leader: string;
   /** For tools: a rebalance is under way. */
   readonly processing: string;
+  /** For people: the last changes. */
+  readonly history: string;
 
   constructor(namespace: string) {
     this.root = `/${namespace}`;
@@ -26,6 +28,7 @@ export class Keyspace {
     this.necessary = `${this.root}/leader/sharding/necessary`;
     this.leader = `${this.root}/leader/election/instance`;
     this.processing = `${this.root}/leader/sharding/processing`;
+    this.history = `${this.root}/history`;
   }
 
   instance(id: string): string {

@@ -4,7 +4,7 @@ import { coordinatorOptions } from '../../test/kit/coordinators.js';
 import { MemoryWorld, type WorldClient } from '../../test/kit/memory-world.js';
 import { member, planOf, wordsOf } from '../../test/kit/plans.js';
 import { ConfigStore } from './config-store.js';
-import { encodeConfig } from './group-config.js';
+import { encodeConfig, newConfig } from './group-config.js';
 import { Keyspace } from './keyspace.js';
 import { Leader, type LeaderOptions } from './leader.js';
 import { encodeLease } from './lease-keeper.js';
@@ -263,7 +263,7 @@ describe('a rebalance', () => {
 
   it('follows the configuration', async () => {
     await f.lead();
-    await f.world.put(keyspace.config, encodeConfig({ total: 2, strategy: 'sticky' }).toString());
+    await f.world.put(keyspace.config, encodeConfig(newConfig(2, 'sticky')).toString());
     await f.world.time.settle();
     expect(await f.holders()).toBe('a1! a1! a1! a1!');
     await f.register(member('a1', { acked: (await f.plan()).epoch }));
@@ -278,7 +278,7 @@ describe('a rebalance', () => {
     await f.register(member('a1', { acked: (await f.plan()).epoch }));
     expect(await f.holders()).toBe('a1 a1 b1 b1');
     const named = (strategy: string): Promise<unknown> =>
-      f.world.put(keyspace.config, encodeConfig({ total: 4, strategy }).toString());
+      f.world.put(keyspace.config, encodeConfig(newConfig(4, strategy)).toString());
     await named('reversed');
     await f.world.time.settle();
     expect(await f.holders()).toBe('a1! a1 b1 b1!');

@@ -1,7 +1,7 @@
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { ByteReader, ByteWriter } from './bytes.js';
 import { MAX_TOTAL } from './group-config.js';
-import type { Office, Plan, PlanMember } from './plan.js';
+import type { AwayMember, Office, Plan, PlanMember, Rejoin } from './plan.js';
 
 /** The newest format that this release reads and writes. */
 export const PLAN_FORMAT = 1;
@@ -37,13 +37,23 @@ interface Head {
   readonly total: number;
   readonly nextTotal: number;
   readonly settled: boolean;
-  readonly members: readonly (readonly [string, string, number, string?])[];
+  readonly members: readonly MemberTuple[];
+  /** Left out where nobody is away. */
+  readonly away?: readonly AwayMember[];
 }
+
+type MemberTuple = readonly [
+  id: string,
+  incarnation: string,
+  lease: number,
+  address?: string | null,
+  rejoin?: Rejoin,
+];
 
 /**
  * A document is `NDS`, the format, the compression, and the body: the head as JSON; the owner of each
- * item (1 or 2 bytes, in planes, which deflate better); the tokens; and the marks. Ownership fragments
- * with time, so there are no ranges.
+ * item (1 or 2 bytes, in planes, which deflate better); the tokens; the marks; and the homes. Ownership
+ * fragments with time, so there are no ranges.
  */
 export function encodePlan(plan: Plan): Buffer {
   const body = new ByteWriter(1024 + plan.total * 3);
@@ -55,6 +65,7 @@ export function encodePlan(plan: Plan): Buffer {
   );
   writeTokens(body, plan);
   writeMarks(body, plan);
+  writeHomes(body, plan);
   const raw = body.finish();
   const deflate = raw.length > WORTH_DEFLATING;
   return Buffer.concat([
@@ -67,29 +78,35 @@ export function encodePlan(plan: Plan): Buffer {
 /** Reads a plan or throws `UnreadablePlanError`; never a guess. */
 export function decodePlan(document: Buffer): Plan {
   const body = new ByteReader(bodyOf(document), (reason) => new UnreadablePlanError(reason));
-  const { members, ...head } = parseHead(body.text());
+  const { members, away = [], ...head } = parseHead(body.text());
   const owners = readPlanes(body, head.total, members.length).map((owner) => owner - 1);
   const tokens = readTokens(body, head, owners, members.length);
   const marks = readMarks(body, head, tokens);
+  const homes = readHomes(body, head, away.length);
   body.end();
+  return { ...head, members: members.map(asMember), owners, tokens, marks, away, homes };
+}
+
+function headOf(plan: Plan): Head {
+  const { epoch, nonce, office, total, nextTotal, settled, members, away } = plan;
   return {
-    ...head,
-    members: members.map(([id, incarnation, lease, address]) => ({
-      id,
-      incarnation,
-      lease,
-      ...(address === undefined ? {} : { address }),
-    })),
-    owners,
-    tokens,
-    marks,
+    ...{ epoch, nonce, office, total, nextTotal, settled },
+    members: members.map(asTuple),
+    ...(away.length === 0 ? {} : { away }),
   };
 }
 
-function headOf({ epoch, nonce, office, total, nextTotal, settled, members }: Plan): Head {
-  const tuple = ({ id, incarnation, lease, address }: PlanMember): Head['members'][number] =>
-    address === undefined ? [id, incarnation, lease] : [id, incarnation, lease, address];
-  return { epoch, nonce, office, total, nextTotal, settled, members: members.map(tuple) };
+function asTuple({ id, incarnation, lease, address, rejoin }: PlanMember): MemberTuple {
+  if (rejoin) return [id, incarnation, lease, address ?? null, rejoin];
+  return address === undefined ? [id, incarnation, lease] : [id, incarnation, lease, address];
+}
+
+function asMember([id, incarnation, lease, address, rejoin]: MemberTuple): PlanMember {
+  return {
+    ...{ id, incarnation, lease },
+    ...(address === undefined || address === null ? {} : { address }),
+    ...(rejoin === undefined ? {} : { rejoin }),
+  };
 }
 
 function bodyOf(document: Buffer): Buffer {
@@ -144,7 +161,8 @@ function parseHead(json: string): Head {
     typeof head.settled === 'boolean' &&
     isOffice(head.office) &&
     Array.isArray(head.members) &&
-    head.members.every(isMember);
+    head.members.every(isMember) &&
+    (head.away === undefined || (Array.isArray(head.away) && head.away.every(isAway)));
   if (!isValid) {
     throw new UnreadablePlanError('its head lacks a field, or has one of the wrong type or range');
   }
@@ -170,12 +188,29 @@ function isOffice(office: Office): boolean {
 
 function isMember(member: unknown): boolean {
   if (!Array.isArray(member)) return false;
-  const [id, incarnation, lease, address] = member as unknown[];
+  const [id, incarnation, lease, address, rejoin] = member as unknown[];
   return (
     typeof id === 'string' &&
     typeof incarnation === 'string' &&
     isDuration(lease) &&
-    (address === undefined || typeof address === 'string')
+    (address === undefined || address === null || typeof address === 'string') &&
+    (rejoin === undefined || isRejoin(rejoin))
+  );
+}
+
+function isAway(member: unknown): boolean {
+  return isRejoin(member) && typeof (member as Partial<AwayMember>).id === 'string';
+}
+
+function isRejoin(value: unknown): boolean {
+  const { window, lends, weight, labels } = (value ?? {}) as Partial<Rejoin>;
+  return (
+    isDuration(window) &&
+    typeof lends === 'boolean' &&
+    isDuration(weight) &&
+    typeof labels === 'object' &&
+    labels !== null &&
+    Object.values(labels).every((label) => typeof label === 'string')
   );
 }
 
@@ -337,4 +372,36 @@ function readMarks(
     marks[item] = mark;
   }
   return marks;
+}
+
+function writeHomes(body: ByteWriter, { homes }: Plan): void {
+  let count = 0;
+  for (let item = 0; item < homes.length; item++) if (homes[item]! >= 0) count += 1;
+  body.number(count);
+  let previous = 0;
+  for (let item = 0; count > 0; item++) {
+    if (homes[item]! < 0) continue;
+    body.number(item - previous);
+    body.number(homes[item]!);
+    previous = item;
+    count -= 1;
+  }
+}
+
+function readHomes(
+  body: ByteReader,
+  { total }: Pick<Plan, 'total'>,
+  awayCount: number,
+): Int32Array {
+  const homes = new Int32Array(total).fill(-1);
+  let item = 0;
+  for (let count = body.number(); count > 0; count--) {
+    item += body.number();
+    const home = body.number();
+    if (homes[item] !== -1 || home >= awayCount) {
+      throw new UnreadablePlanError('it keeps an item for somebody whom it does not list, or twice');
+    }
+    homes[item] = home;
+  }
+  return homes;
 }

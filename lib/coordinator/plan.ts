@@ -19,6 +19,10 @@ export interface Plan {
   readonly tokens: Float64Array;
   /** For each item the epoch that began to take it away from its holder, or 0. */
   readonly marks: Float64Array;
+  /** Instances that went and may come back: what was theirs is kept for them, or lent out. */
+  readonly away: readonly AwayMember[];
+  /** For each item the index in `away` of the one that it belongs to, or -1. */
+  readonly homes: Int32Array;
 }
 
 /** A member is its registration: the same id back again is another incarnation, beside the old one. */
@@ -28,6 +32,23 @@ export interface PlanMember {
   /** For how long its lease may outlive its node, in milliseconds. */
   readonly lease: number;
   readonly address?: string | undefined;
+  /** If it goes, what it held is to be there for it when it comes back in time. */
+  readonly rejoin?: Rejoin | undefined;
+}
+
+/** How a group waits for an instance, with what a strategy has to know of it meanwhile. */
+export interface Rejoin {
+  /** For how long, in milliseconds; counted by whoever leads. */
+  readonly window: number;
+  /** Whether others hold its items meanwhile; if not, nobody does. */
+  readonly lends: boolean;
+  readonly weight: number;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** An instance by its id: whoever comes back under it is another incarnation. */
+export interface AwayMember extends Rejoin {
+  readonly id: string;
 }
 
 /** Who led when this was written. */

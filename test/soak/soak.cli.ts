@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { encodeConfig } from '../../lib/coordinator/group-config.js';
+import { encodeConfig, newConfig } from '../../lib/coordinator/group-config.js';
 import { Keyspace } from '../../lib/coordinator/keyspace.js';
 import { systemEnvironment } from '../../lib/registry/environment.js';
 import { ANY_VERSION } from '../../lib/registry/registry.js';
@@ -128,7 +128,7 @@ async function happen(apps: App[], connect: string, store: ZooKeeperRegistry): P
       await resident.ask('reshard');
       break;
     case 'total': {
-      const data = encodeConfig({ total: 48 + random.below(32), strategy: 'sticky' });
+      const data = encodeConfig(newConfig(48 + random.below(32), 'sticky'));
       await store.set(new Keyspace(namespace).config, data, ANY_VERSION);
       break;
     }
@@ -148,7 +148,7 @@ async function measure(
   server: ZooKeeperServer,
   store: ZooKeeperRegistry,
 ): Promise<Measurement> {
-  const data = encodeConfig({ total: 64, strategy: 'sticky' });
+  const data = encodeConfig(newConfig(64, 'sticky'));
   await store.set(new Keyspace(namespace).config, data, ANY_VERSION);
   await eventually(async () => (await statesOf(apps)).every(({ total }) => total === 64), {
     timeout: SETTLING,
