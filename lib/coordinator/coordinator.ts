@@ -32,6 +32,7 @@ import { Keyspace } from './keyspace.js';
 import { Leadership } from './leadership.js';
 import { Participation, type ProcessParts } from './participation.js';
 import { RebalanceHooks } from './rebalance-hooks.js';
+import { isShutOut } from './roster.js';
 import { Shards } from './shards.js';
 
 /** What is left for the last writes when draining has taken all of its time. */
@@ -144,7 +145,7 @@ export class Coordinator {
     if (!participation) return 'connecting';
     if (participation.lease.hasLapsed) return 'lapsed';
     if (this.#parts.registry.session.state !== 'connected') return 'suspended';
-    if (this.#isDrained) return 'drained';
+    if (this.#isDrained || this.#isShutOut) return 'drained';
     return participation.isReady ? 'ready' : 'connecting';
   }
 
@@ -287,6 +288,12 @@ export class Coordinator {
     this.#status.complete();
   }
 
+  /** Whether the shared configuration lets this instance hold nothing. */
+  get #isShutOut(): boolean {
+    const { config } = this.#parts.config;
+    return config !== undefined && isShutOut(this.instanceId, config);
+  }
+
   get #isLeaseValid(): boolean {
     return this.#participation?.lease.isValid ?? false;
   }
@@ -325,6 +332,7 @@ export class Coordinator {
       await config.open(true, { session });
       this.#isConfigured = true;
       this.#configured.next(true);
+      config.config$.subscribe(() => this.#updateStatus());
     }
     await participation.run(options.startup.wait ? this.#patience() : Infinity);
   }
