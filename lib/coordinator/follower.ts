@@ -176,7 +176,7 @@ export class Follower {
             previousTotal,
             total: nextTotal,
             losing: losing.map(({ item }) => item).toSorted(ascending),
-            keeping: [...shards.held.keys()].toSorted(ascending),
+            keeping: assignment.items,
           });
     await (release ? shards.drain(release, announced) : announced);
     this.reconcile();
@@ -245,10 +245,11 @@ export class Follower {
 
   #hasWhatIsGranted(): boolean {
     const { shards, membership } = this.parts;
+    const { surrendered, leaving } = membership.record;
     if (shards.isAnyDraining) return false;
     for (const item of this.#share.granted) {
       const token = this.#share.tokenOf(item);
-      const isIgnored = token <= membership.record.surrendered || membership.record.leaving;
+      const isIgnored = token <= surrendered || leaving;
       if (!isIgnored && shards.grantOf(item) !== token) return false;
     }
     return true;
