@@ -93,7 +93,7 @@ export class Coordinator {
   }
 
   get items(): readonly number[] {
-    return this.#isLeaseValid ? this.#parts.assignment.current.items : [];
+    return this.#isLeaseValid ? this.#parts.assignment.items : [];
   }
 
   token(item: number): bigint | undefined {

@@ -74,7 +74,7 @@ let membership: FakeMembership;
 let keeper: FakeKeeper;
 let follower: Follower;
 let evictions: number;
-let groupConfig: GroupConfig | undefined;
+let groupConfig: GroupConfig | undefined = undefined;
 
 function renew(): void {
   lease.renew(instantOf(world.clock));
