@@ -3,6 +3,7 @@ import type { Observable } from 'rxjs';
 import { type ShardKey, shardOf } from './hash/shard-of.js';
 import type { WhenReadyOptions } from './interfaces/sharding-service.interface.js';
 import type {
+  OwnersChange,
   Shard,
   ShardAssignment,
   ShardingStatus,
@@ -80,6 +81,14 @@ export class ShardingService {
   /** Who holds the item that a key belongs to; throws as `shardOf()` does. */
   ownerOfKey(key: ShardKey): ShardOwner | undefined {
     return this.ownerOf(shardOf(key, this.#knownTotal('ownerOfKey()')));
+  }
+
+  /**
+   * Which items have another owner: all of them first, as soon as there is a plan, then those of each
+   * plan in which some have; completes on close. Who that is, `ownerOf()` says.
+   */
+  get owners$(): Observable<OwnersChange> {
+    return this.#coordinator.owners$;
   }
 
   /** What is held right now, with the tokens. */

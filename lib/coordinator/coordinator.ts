@@ -1,5 +1,6 @@
 import type { Observable, Subscription } from 'rxjs';
 import type {
+  OwnersChange,
   Shard,
   ShardAssignment,
   ShardingStatus,
@@ -19,6 +20,7 @@ import {
 import type { CoordinatorHooks, CoordinatorOptions } from './coordinator.types.js';
 import { Keyspace } from './keyspace.js';
 import { Leadership } from './leadership.js';
+import { Owners } from './owners.js';
 import { Participation, type ProcessParts } from './participation.js';
 import { Readiness } from './readiness.js';
 import { RebalanceHooks } from './rebalance-hooks.js';
@@ -37,6 +39,7 @@ const RETRY_DELAY = 1_000;
 export class Coordinator {
   readonly #parts: ProcessParts;
   readonly #readiness: Readiness;
+  readonly #owners = new Owners(() => this.#participation?.plan);
   #participation: Participation | undefined;
   #sessions: Subscription | undefined;
   #started: Promise<void> | undefined;
@@ -93,19 +96,6 @@ export class Coordinator {
     return holding?.valid ? holding : undefined;
   }
 
-  /** 0 until the first plan. */
-  get total(): number {
-    return this.#participation?.plan?.total ?? this.#parts.assignment.current.total;
-  }
-
-  ownerOf(item: number): ShardOwner | undefined {
-    const plan = this.#participation?.plan;
-    const owner = plan?.members[plan.owners[item] ?? -1];
-    if (!owner) return undefined;
-    const { id, address } = owner;
-    return { instanceId: id, ...(address === undefined ? {} : { address }) };
-  }
-
   get assignment(): ShardAssignment {
     return this.#parts.assignment.current;
   }
@@ -122,10 +112,26 @@ export class Coordinator {
     return this.#parts.leadership.changes$;
   }
 
-  get leaderId(): string | undefined {
-    const office = this.#participation?.plan?.office;
-    return office && office.lease > 0 ? office.id : undefined;
+  // What the whole group does, by the local copy of the plan
+
+  /** 0 until the first plan. */
+  get total(): number {
+    return this.#owners.total;
   }
+
+  ownerOf(item: number): ShardOwner | undefined {
+    return this.#owners.of(item);
+  }
+
+  get owners$(): Observable<OwnersChange> {
+    return this.#owners.changes$;
+  }
+
+  get leaderId(): string | undefined {
+    return this.#owners.leaderId;
+  }
+
+  // How far it has come
 
   get status(): ShardingStatus {
     if (this.#isClosed) return 'closed';
@@ -216,6 +222,7 @@ export class Coordinator {
     this.#readiness.update();
     assignment.complete();
     leadership.complete();
+    this.#owners.complete();
     this.#readiness.complete();
   }
 
@@ -295,5 +302,6 @@ export class Coordinator {
   #changed(): void {
     this.#highestEpoch = Math.max(this.#highestEpoch, this.#participation?.plan?.epoch ?? 0);
     this.#readiness.update();
+    this.#owners.update();
   }
 }

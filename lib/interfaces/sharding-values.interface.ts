@@ -59,6 +59,15 @@ export interface ShardOwner {
   readonly address?: string;
 }
 
+/** Items have another owner, another address of it, or none any more. @publicApi */
+export interface OwnersChange {
+  /** That of the plan that says so. */
+  readonly epoch: number;
+  readonly total: number;
+  /** Sorted; all of them at first, and where the total has changed. */
+  readonly changed: readonly number[];
+}
+
 /**
  * - `connecting`: not registered yet;
  * - `ready`: registered, a settled plan was seen;
