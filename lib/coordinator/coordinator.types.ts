@@ -51,3 +51,6 @@ export interface CoordinatorOptions {
   readonly rebalanceDelay: number;
   readonly seedView: boolean;
 }
+
+/** What an observer needs of them. */
+export type ObserverOptions = Pick<CoordinatorOptions, 'namespace' | 'instance' | 'startup'>;

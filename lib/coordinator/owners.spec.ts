@@ -1,7 +1,10 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Recording } from '../../test/conformance/recording.js';
+import { coordinatorOptions, RecordingHooks } from '../../test/kit/coordinators.js';
+import { MemoryWorld } from '../../test/kit/memory-world.js';
 import { planOf } from '../../test/kit/plans.js';
 import type { OwnersChange } from '../interfaces/sharding-values.interface.js';
+import { Coordinator } from './coordinator.js';
 import { Owners } from './owners.js';
 import type { Plan } from './plan.js';
 
@@ -162,5 +165,25 @@ describe('the changes of owners', () => {
     const late = new Recording(owners.changes$);
     expect([seen.completed, late.completed, late.error]).toEqual([true, true, undefined]);
     expect(changes(late)).toEqual([[0]]);
+  });
+});
+
+describe('a member that loses its session', () => {
+  it('goes on with the owners it knew, and tells only what has changed meanwhile', async () => {
+    const world = new MemoryWorld();
+    const environment = world.environment();
+    const own = world.cluster.registry({ environment, label: 'member' });
+    const options = coordinatorOptions();
+    const member = new Coordinator(own, options, new RecordingHooks(), environment);
+    void member.start();
+    await world.time.runUntil(() => member.items.length === 4);
+    const seen = new Recording(member.owners$);
+    own.link.cut();
+    await world.time.runUntil(() => member.status === 'lapsed' || member.status === 'connecting');
+    await world.time.advance(2 * world.sessionTimeout);
+    expect([member.items, member.total, member.ownerOf(0)]).toEqual([[], 4, { instanceId: 'a' }]);
+    own.link.heal();
+    await world.time.runUntil(() => member.items.length === 4);
+    expect(seen.values.slice(1)).toEqual([]);
   });
 });
