@@ -19,6 +19,7 @@ describe('the options', () => {
   it('have the documented defaults', () => {
     expect(check(least)).toEqual({
       registry: { type: 'memory', cluster: undefined },
+      role: 'member',
       autoStart: true,
       coordinator: {
         namespace: 'dynamic-sharding',
@@ -41,6 +42,17 @@ describe('the options', () => {
         seedView: false,
       },
     });
+  });
+
+  it('need no total for an observer, and may be those of a member', () => {
+    const { role, registry, coordinator } = check({ registry: zookeeper, role: 'observer' });
+    expect({ role, registry }).toMatchObject({
+      role: 'observer',
+      registry: { type: 'zookeeper' },
+    });
+    expect(coordinator.namespace).toBe('dynamic-sharding');
+    const shared = { ...least, strategy: 'average', drainTimeout: 5, instance: { weight: 2 } };
+    expect(check({ ...shared, role: 'observer' })).toMatchObject({ role: 'observer' });
   });
 
   it('wait for more changes and write the seed view where the total follows the instances', () => {
@@ -357,9 +369,19 @@ describe('the options', () => {
       'seedView is "yes": expected true or false',
     ],
     [
-      'an observer',
-      { ...least, role: 'observer' },
-      'role is "observer", which is not available yet',
+      'a member without a total',
+      { ...least, role: 'member', total: undefined },
+      'total is missing: expected',
+    ],
+    [
+      'an observer with a total that nobody could have',
+      { ...least, role: 'observer', total: 0 },
+      'total is 0: expected',
+    ],
+    [
+      'an observer with a weight that nobody could have',
+      { ...least, role: 'observer', instance: { weight: -1 } },
+      'instance.weight is -1: expected',
     ],
     [
       'another role',

@@ -3,6 +3,7 @@ import type { CoordinatorOptions, InstanceDescription } from './coordinator/coor
 import type {
   ShardingModuleOptions,
   ShardingRegistryOptions,
+  ShardingRole,
 } from './interfaces/sharding-options.interface.js';
 import type { ShardingStrategy } from './interfaces/sharding-strategy.interface.js';
 import type { Random } from './registry/environment.js';
@@ -30,6 +31,7 @@ export type RegistrySpec =
 /** The options of a registration, found good and complete. */
 export interface CheckedShardingOptions {
   readonly registry: RegistrySpec;
+  readonly role: ShardingRole;
   readonly coordinator: CoordinatorOptions;
   readonly autoStart: boolean;
 }
@@ -104,7 +106,8 @@ function check(given: unknown, source: InstanceSource): CheckedShardingOptions {
   const options = group('the value of the options', given, OPTIONS, '');
   const registry = checkRegistry(options['registry']);
   const namespace = checkNamespace(options['namespace']);
-  const total = checkTotal(options['total']);
+  const role = oneOf('role', options['role'], ['member', 'observer'] as const) ?? 'member';
+  const total = checkTotal(options['total'], role);
   const instance = checkInstance(options['instance'], source);
   const strategies = checkStrategies(options['strategies']);
   const strategy = checkStrategy(options['strategy'], strategies);
@@ -115,6 +118,7 @@ function check(given: unknown, source: InstanceSource): CheckedShardingOptions {
   checkLater(options);
   return {
     registry,
+    role,
     autoStart: flag('autoStart', options['autoStart']) ?? true,
     coordinator: {
       namespace,
@@ -200,7 +204,9 @@ function checkNamespace(given: unknown): string {
   return namespace;
 }
 
-function checkTotal(given: unknown): number | 'instances' {
+function checkTotal(given: unknown, role: ShardingRole): number | 'instances' {
+  // It takes the group's and never looks at its own.
+  if (given === undefined && role === 'observer') return 'instances';
   const expected = `a whole number from 1 to ${MAX_TOTAL}, or "instances"`;
   if (given === undefined) throw new Problem(missingOption('total', expected));
   if (!isTotal(given)) throw new Problem(notTheExpected('total', show(given), expected));
@@ -283,9 +289,6 @@ function checkLater(options: Values): void {
   const rejoinWindow = milliseconds('rejoinWindow', options['rejoinWindow'], 0) ?? 0;
   if (rejoinWindow > 0) {
     throw new Problem(notAvailableYet('rejoinWindow', show(rejoinWindow), 'leave it out'));
-  }
-  if (oneOf('role', options['role'], ['member', 'observer'] as const) === 'observer') {
-    throw new Problem(notAvailableYet('role', '"observer"', 'leave it out'));
   }
 }
 

@@ -125,22 +125,25 @@ export class ShardingService {
     return this.#coordinator.status$;
   }
 
-  /** Resolves when this instance is registered and has seen a settled plan; rejects on close. */
+  /**
+   * Resolves when this instance is registered and has seen a settled plan, or as an observer any plan;
+   * rejects on close.
+   */
   whenReady(options: WhenReadyOptions = {}): Promise<void> {
     return this.#coordinator.whenReady(options);
   }
 
-  /** Joins the group, unless `autoStart` has done so; resolves when registered. */
+  /** Joins the group or observes it, unless `autoStart` has done so. */
   start(): Promise<void> {
     return this.#start();
   }
 
-  /** Gives everything up in good order and stays alive. */
+  /** Gives everything up in good order and stays alive; rejects for an observer, which holds nothing. */
   drain(): Promise<void> {
     return this.#coordinator.drain();
   }
 
-  /** Takes shards again after `drain()`. */
+  /** Takes shards again after `drain()`; rejects for an observer. */
   resume(): Promise<void> {
     return this.#coordinator.resume();
   }

@@ -69,9 +69,9 @@ export interface OwnersChange {
 }
 
 /**
- * - `connecting`: not registered yet;
- * - `ready`: registered, a settled plan was seen;
- * - `suspended`: the connection is interrupted, the lease still runs;
+ * - `connecting`: not registered yet; an observer: no plan was seen yet;
+ * - `ready`: registered, a settled plan was seen; an observer: it sees the plan;
+ * - `suspended`: the connection is interrupted, the lease still runs; an observer: what it knows may be old;
  * - `lapsed`: the lease ran out, nothing is held until it is renewed;
  * - `drained`: everything was given up by `drain()`, until `resume()`;
  * - `closed`: for good.
