@@ -45,15 +45,17 @@ const answerers = (replies: readonly Reply[]) =>
 /** Asks for one key after the other, several at a time; `stop` gives all replies. */
 function keepAsking(address: string): { stop(): Promise<readonly Reply[]> } {
   const replies: Reply[] = [];
-  let isStopped = false;
+  const end = new AbortController();
   let next = 0;
   const lane = async (): Promise<void> => {
-    while (!isStopped) replies.push(await ask(address, KEYS[next++ % KEYS.length]!));
+    while (!end.signal.aborted) replies.push(await ask(address, KEYS[next++ % KEYS.length]!));
   };
   const lanes = Promise.all(Array.from({ length: 4 }, lane));
+  // Whoever stops them hears of it.
+  lanes.catch(() => {});
   return {
     stop: async () => {
-      isStopped = true;
+      end.abort();
       await lanes;
       return replies;
     },
