@@ -100,8 +100,9 @@ function difference(before: Plan, now: Plan): number[] {
  */
 function ownerNumbers(members: readonly PlanMember[], numbers: Map<string, number>): Int32Array {
   const nobody = -1;
-  const owners = members.map(({ id, address }) => {
-    const owner = JSON.stringify([id, address]);
+  const owners = members.map(({ id, address = '' }) => {
+    // No id contains a line break.
+    const owner = `${id}\n${address}`;
     const number = numbers.get(owner) ?? numbers.size;
     numbers.set(owner, number);
     return number;
