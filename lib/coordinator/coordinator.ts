@@ -16,7 +16,7 @@ import type {
   ShardOwner,
 } from '../interfaces/sharding-values.interface.js';
 import type { Environment, Timer } from '../registry/environment.js';
-import { ANY_VERSION, type Registry, type Session } from '../registry/registry.js';
+import type { Registry, Session } from '../registry/registry.js';
 import { registryErrorCode } from '../registry/registry.errors.js';
 import { AssignmentStream } from './assignment-stream.js';
 import { aborted$, after, endsWithin } from './async.js';
@@ -32,6 +32,7 @@ import { Keyspace } from './keyspace.js';
 import { Leadership } from './leadership.js';
 import { Participation, type ProcessParts } from './participation.js';
 import { RebalanceHooks } from './rebalance-hooks.js';
+import { requestReshard } from './reshard-request.js';
 import { Shards } from './shards.js';
 
 /** What is left for the last writes when draining has taken all of its time. */
@@ -210,23 +211,7 @@ export class Coordinator {
   /** Asks the leader for a reshard; resolves when the request is stored. */
   async reshard(): Promise<void> {
     const { registry, keyspace } = this.#parts;
-    const request = Buffer.alloc(0);
-    for (;;) {
-      try {
-        await registry.create(keyspace.necessary, request, { parents: true });
-        return;
-      } catch (error) {
-        if (registryErrorCode(error) !== 'NODE_EXISTS') throw error;
-      }
-      try {
-        // Changing it makes the leader's deletion of the old request fail, so that ours is seen.
-        await registry.set(keyspace.necessary, request, ANY_VERSION);
-        return;
-      } catch (error) {
-        // Deleted meanwhile, it need not have been a request: the leader shows one to tools as well.
-        if (registryErrorCode(error) !== 'NO_NODE') throw error;
-      }
-    }
+    await requestReshard(registry, keyspace.necessary);
   }
 
   /** Leaves in good order, within the drainTimeout. The registry stays open: it is its owner's. */
