@@ -1,0 +1,47 @@
+import type { HistoryCauses, HistoryEntry } from '../../coordinator/history-entry.js';
+import { list } from '../../admin/diagnose.js';
+import { type Look, table } from './table.js';
+import { duration, time } from './text.js';
+
+export function historyLines(entries: readonly HistoryEntry[], look: Look): string[] {
+  if (entries.length === 0) return ['Nothing has moved yet.'];
+  return table(
+    [
+      { title: 'WHEN', most: 19 },
+      { title: 'LEADER', most: 14 },
+      { title: 'MOVED', most: 7, align: 'right' },
+      { title: 'TOOK' },
+      { title: 'WHY' },
+    ],
+    entries.map(({ at, leader, moved, took, why, total }) => [
+      time(at),
+      leader,
+      String(moved),
+      phases(took),
+      causes(why, total),
+    ]),
+    look,
+  );
+}
+
+function phases({ all, waiting, draining }: HistoryEntry['took']): string {
+  const parts = [
+    ...(waiting > 0 ? [`${duration(waiting)} waiting`] : []),
+    ...(draining > 0 ? [`${duration(draining)} draining`] : []),
+  ];
+  return parts.length === 0 ? duration(all) : `${duration(all)} (${parts.join(', ')})`;
+}
+
+function causes(why: HistoryCauses, total: number): string {
+  const { joined, left, crashed, previousTotal, configured, asked, inherited } = why;
+  const parts = [
+    ...(joined.length > 0 ? [`${list(joined)} joined`] : []),
+    ...(left.length > 0 ? [`${list(left)} left`] : []),
+    ...(crashed.length > 0 ? [`${list(crashed)} crashed`] : []),
+    ...(previousTotal === undefined ? [] : [`total from ${previousTotal} to ${total}`]),
+    ...(configured.length > 0 ? [`changed: ${list(configured)}`] : []),
+    ...(asked ? ['asked for'] : []),
+    ...(inherited ? ['begun under another leader'] : []),
+  ];
+  return parts.join('; ');
+}
