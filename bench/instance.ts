@@ -160,6 +160,7 @@ export class BenchInstance {
         startup: { wait: true, timeout: 60_000 },
         drainTimeout: 15_000,
         rebalanceDelay: 0,
+        rejoin: { window: 0, lends: false },
         seedView: false,
       },
       hooksNoting(this.moments),

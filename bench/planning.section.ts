@@ -1,5 +1,5 @@
 /** The leader's computation and its document, without any registry. */
-import type { GroupConfig } from '../lib/coordinator/group-config.js';
+import { newConfig } from '../lib/coordinator/group-config.js';
 import { type MemberRecord, newMemberRecord } from '../lib/coordinator/member-record.js';
 import type { Plan } from '../lib/coordinator/plan.js';
 import { encodePlan } from '../lib/coordinator/plan-codec.js';
@@ -12,7 +12,7 @@ import { median, now } from './statistics.js';
 const TOTAL = 100_000;
 const SIZE = 1_000;
 const CHANGES = 10_000;
-const config: GroupConfig = { total: TOTAL, strategy: 'sticky' };
+const config = newConfig(TOTAL, 'sticky');
 
 export function benchPlanning(report: Report): void {
   report.note(`planning ${TOTAL} shards × ${SIZE} instances`);
@@ -90,7 +90,14 @@ function memberOf(index: number): MemberRecord {
   return newMemberRecord(
     { id, ip: '', pid: 1, weight: 1, labels: {} },
     index.toString(16).padStart(16, '0'),
-    { lease: 5_000, drainTimeout: 15_000, surrendered: 0, leaving: false },
+    {
+      lease: 5_000,
+      drainTimeout: 15_000,
+      surrendered: 0,
+      leaving: false,
+      rejoinWindow: 0,
+      lends: false,
+    },
   );
 }
 
@@ -104,6 +111,7 @@ function factsFor(members: readonly MemberRecord[]): LeaderFacts {
     lastWords: new Map(),
     mayCreate: true,
     mayRevoke: true,
+    overstayed: new Set(),
     isForced: false,
     strategy: sticky,
   };

@@ -60,9 +60,11 @@ const OPTIONS = [
   'drainTimeout',
   'rebalanceDelay',
   'rejoinWindow',
+  'whileAway',
   'seedView',
   'role',
 ] as const satisfies readonly (keyof ShardingModuleOptions)[];
+const INSTANCE = ['id', 'address', 'weight', 'labels'] as const;
 const ZOOKEEPER = [
   'type',
   'connect',
@@ -134,6 +136,7 @@ function check(given: unknown, source: InstanceSource): CheckedShardingOptions {
       drainTimeout: milliseconds('drainTimeout', options['drainTimeout'], 0) ?? 15_000,
       rebalanceDelay:
         milliseconds('rebalanceDelay', options['rebalanceDelay'], 0) ?? (follows ? 1_000 : 0),
+      rejoin: checkRejoin(options),
       seedView: flag('seedView', options['seedView']) ?? follows,
     },
   };
@@ -208,7 +211,7 @@ function checkTotal(given: unknown): number | 'instances' {
 }
 
 function checkInstance(given: unknown, { random, ip, pid }: InstanceSource): InstanceDescription {
-  const instance = group('instance', given, ['id', 'address', 'weight', 'labels']);
+  const instance = group('instance', given, INSTANCE);
   const id = text('instance.id', instance['id']) ?? `${ip}@-@${pid}@-@${random.hex(8)}`;
   const problem = id.includes('/') ? 'it contains a slash' : pathProblem(`/${id}`);
   if (problem !== undefined) {
@@ -279,11 +282,21 @@ function checkStrategy(
   return strategy;
 }
 
-function checkLater(options: Values): void {
-  const rejoinWindow = milliseconds('rejoinWindow', options['rejoinWindow'], 0) ?? 0;
-  if (rejoinWindow > 0) {
-    throw new Problem(notAvailableYet('rejoinWindow', show(rejoinWindow), 'leave it out'));
+/** Only an id that stays the same over a restart can be waited for. */
+function checkRejoin(options: Values): CoordinatorOptions['rejoin'] {
+  const window = milliseconds('rejoinWindow', options['rejoinWindow'], 0) ?? 0;
+  const whileAway = oneOf('whileAway', options['whileAway'], ['wait', 'lend'] as const) ?? 'wait';
+  const { id } = group('instance', options['instance'], INSTANCE);
+  if (window > 0 && id === undefined) {
+    throw new Problem(
+      `rejoinWindow is ${window}, and instance.id is missing: set one that is the same after a ` +
+        "restart, such as the host name of a StatefulSet's pod",
+    );
   }
+  return { window, lends: whileAway === 'lend' };
+}
+
+function checkLater(options: Values): void {
   if (oneOf('role', options['role'], ['member', 'observer'] as const) === 'observer') {
     throw new Problem(notAvailableYet('role', '"observer"', 'leave it out'));
   }

@@ -5,7 +5,7 @@ import { MemoryWorld, type WorldClient } from '../../test/kit/memory-world.js';
 import { ConfigStore } from './config-store.js';
 import { ConfigMismatchError } from './coordinator.errors.js';
 import type { CoordinatorOptions } from './coordinator.types.js';
-import { encodeConfig, type GroupConfig } from './group-config.js';
+import { encodeConfig, type GroupConfig, newConfig } from './group-config.js';
 
 const PATH = '/group/config';
 
@@ -39,7 +39,7 @@ describe('ConfigStore', () => {
   it('makes the configuration from our options if there is none', async () => {
     const store = await open({ total: 7 });
     expect(await stored()).toEqual({ version: 1, total: 7, strategy: 'sticky' });
-    expect(store.config).toEqual({ total: 7, strategy: 'sticky' });
+    expect(store.config).toEqual(newConfig(7, 'sticky'));
     expect(client.logged).toEqual([]);
   });
 
@@ -68,15 +68,15 @@ describe('ConfigStore', () => {
   it('follows its changes, and gives the current one first', async () => {
     const store = await open({ total: 7 });
     const seen = new Recording(store.config$);
-    await put({ total: 9, strategy: 'sticky' });
-    await put({ total: 'instances', strategy: 'sticky' });
+    await put(newConfig(9, 'sticky'));
+    await put(newConfig('instances', 'sticky'));
     expect(seen.values.map(({ total }) => total)).toEqual([7, 9, 'instances']);
   });
 
   it('does not tell of a write that changes nothing', async () => {
     const store = await open({ total: 7 });
     const seen = new Recording(store.config$);
-    await put({ total: 7, strategy: 'sticky' });
+    await put(newConfig(7, 'sticky'));
     expect(seen.values).toHaveLength(1);
   });
 
@@ -91,7 +91,7 @@ describe('ConfigStore', () => {
       expect(client.logged[0]).toMatch(
         /^error The configuration in \/group\/config cannot be used: .*; the last good one stands$/,
       );
-      await put({ total: 9, strategy: 'sticky' });
+      await put(newConfig(9, 'sticky'));
       expect(store.config?.total).toBe(9);
     },
   );
@@ -108,7 +108,7 @@ describe('ConfigStore', () => {
     const store = await open({ total: 7, onConfigMismatch: 'keep' });
     expect(store.config).toBeUndefined();
     expect(client.logged[0]).toMatch(/cannot be used: it is not JSON$/);
-    await put({ total: 9, strategy: 'sticky' });
+    await put(newConfig(9, 'sticky'));
     expect(store.config?.total).toBe(9);
   });
 
@@ -119,11 +119,11 @@ describe('ConfigStore', () => {
   });
 
   describe('that differs from our options', () => {
-    beforeEach(() => put({ total: 9, strategy: 'rendezvous' }));
+    beforeEach(() => put(newConfig(9, 'rendezvous')));
 
     it('is kept, with a warning that names both', async () => {
       const store = await open({ total: 7, onConfigMismatch: 'keep' });
-      expect(store.config).toEqual({ total: 9, strategy: 'rendezvous' });
+      expect(store.config).toEqual(newConfig(9, 'rendezvous'));
       expect(client.logged).toEqual([
         'warn The shared configuration is kept: total is 9 in the group and 7 in the options. ' +
           "Set onConfigMismatch: 'overwrite' to change it",
@@ -142,7 +142,7 @@ describe('ConfigStore', () => {
     it('is overwritten where that is asked for, but only what was said', async () => {
       const store = await open({ total: 7, onConfigMismatch: 'overwrite' });
       expect(await stored()).toEqual({ version: 1, total: 7, strategy: 'rendezvous' });
-      expect(store.config).toEqual({ total: 7, strategy: 'rendezvous' });
+      expect(store.config).toEqual(newConfig(7, 'rendezvous'));
     });
 
     it('is compared again when somebody else writes in between', async () => {
@@ -150,7 +150,7 @@ describe('ConfigStore', () => {
       const set = registry.set.bind(registry);
       let isFirst = true;
       registry.set = async (...args) => {
-        if (isFirst) await put({ total: 11, strategy: 'other' });
+        if (isFirst) await put(newConfig(11, 'other'));
         isFirst = false;
         return set(...args);
       };
@@ -175,6 +175,6 @@ describe('ConfigStore', () => {
   it('replaces garbage where overwriting is asked for', async () => {
     await world.put(PATH, 'garbage');
     const store = await open({ total: 7, onConfigMismatch: 'overwrite' });
-    expect(store.config).toEqual({ total: 7, strategy: 'sticky' });
+    expect(store.config).toEqual(newConfig(7, 'sticky'));
   });
 });

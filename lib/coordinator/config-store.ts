@@ -5,7 +5,7 @@ import { registryErrorCode } from '../registry/registry.errors.js';
 import { SureWrites } from '../registry/sure-writes.js';
 import { ConfigMismatchError } from './coordinator.errors.js';
 import type { CoordinatorOptions } from './coordinator.types.js';
-import { decodeConfig, encodeConfig, type GroupConfig } from './group-config.js';
+import { decodeConfig, encodeConfig, type GroupConfig, newConfig } from './group-config.js';
 
 const DEFAULT_STRATEGY = 'sticky';
 
@@ -52,7 +52,7 @@ export class ConfigStore {
         if (registryErrorCode(error) !== 'NO_NODE') throw error;
       }
       const { total, strategy = DEFAULT_STRATEGY } = this.options;
-      const data = encodeConfig({ total, strategy });
+      const data = encodeConfig(newConfig(total, strategy));
       await new SureWrites(this.registry, this.environment)
         .create(this.path, data, { ...options, parents: true })
         .catch((error: unknown) => {
@@ -106,7 +106,8 @@ export class ConfigStore {
       );
       return;
     }
-    const data = encodeConfig({ strategy: DEFAULT_STRATEGY, ...shared, ...wanted } as GroupConfig);
+    const base = shared ?? newConfig(this.options.total, DEFAULT_STRATEGY);
+    const data = encodeConfig({ ...base, ...wanted });
     try {
       await this.registry.set(this.path, data, node.stat.version, options);
       this.environment.log.log(`The shared configuration was overwritten: ${said}`);

@@ -49,5 +49,7 @@ export interface CoordinatorOptions {
   readonly startup: { readonly wait: boolean; readonly timeout: number };
   readonly drainTimeout: number;
   readonly rebalanceDelay: number;
+  /** Whether and how the group waits for this instance if it goes. */
+  readonly rejoin: { readonly window: number; readonly lends: boolean };
   readonly seedView: boolean;
 }

@@ -6,7 +6,9 @@ import { MemoryWorld } from '../../test/kit/memory-world.js';
 import { member, planOf } from '../../test/kit/plans.js';
 import { NoNodeError } from '../registry/registry.errors.js';
 import { AssignmentStream } from './assignment-stream.js';
+import type { CoordinatorOptions } from './coordinator.types.js';
 import { Follower } from './follower.js';
+import type { GroupConfig } from './group-config.js';
 import { instantOf, Lease } from './lease.js';
 import type { LeaseKeeper, LeaseNeed } from './lease-keeper.js';
 import type { MemberRecord } from './member-record.js';
@@ -72,6 +74,7 @@ let membership: FakeMembership;
 let keeper: FakeKeeper;
 let follower: Follower;
 let evictions: number;
+let groupConfig: GroupConfig | undefined;
 
 function renew(): void {
   lease.renew(instantOf(world.clock));
@@ -82,6 +85,8 @@ function newFollower(): Follower {
   keeper = new FakeKeeper(lease);
   return new Follower(
     {
+      options: { instance: { id: 'a' }, rejoin: { window: 0, lends: false } } as CoordinatorOptions,
+      config: { config: groupConfig },
       shards,
       assignment,
       rebalances,
@@ -486,7 +491,9 @@ describe('leaving', () => {
     await world.time.settle();
     await left;
     expect(heard()).toContain('released 0 drain');
-    expect(membership.written).toEqual([{ acked: 5, surrendered: 5, leaving: true }]);
+    expect(membership.written).toEqual([
+      { acked: 5, surrendered: 5, leaving: true, rejoinWindow: 0 },
+    ]);
     await apply('a1:9 b1:5');
     expect(held()).toEqual([]);
   });
@@ -495,7 +502,7 @@ describe('leaving', () => {
     await apply('a1:5');
     await follower.leave('drain');
     await follower.resume();
-    expect(membership.written.at(-1)).toEqual({ leaving: false });
+    expect(membership.written.at(-1)).toEqual({ leaving: false, rejoinWindow: 0 });
     await apply('a1:9');
     expect(held()).toEqual([0]);
   });

@@ -2,17 +2,21 @@ import type { ReleaseReason } from '../interfaces/sharding-values.interface.js';
 import type { Environment } from '../registry/environment.js';
 import { registryErrorCode } from '../registry/registry.errors.js';
 import type { AssignmentStream } from './assignment-stream.js';
+import type { ConfigStore } from './config-store.js';
+import type { CoordinatorOptions } from './coordinator.types.js';
 import type { Holding } from './holding.js';
 import type { Lease } from './lease.js';
 import type { LeaseKeeper } from './lease-keeper.js';
 import type { Membership } from './membership.js';
 import { NO_SHARE, type Plan, shareOf } from './plan.js';
 import type { RebalanceHooks } from './rebalance-hooks.js';
-import type { Shards } from './shards.js';
+import type { ReasonOf, Shards } from './shards.js';
 
 /** What a follower works with. */
 export interface FollowerParts {
   // These outlive the registration.
+  readonly options: Pick<CoordinatorOptions, 'instance' | 'rejoin'>;
+  readonly config: Pick<ConfigStore, 'config'>;
   readonly shards: Shards;
   readonly assignment: AssignmentStream;
   readonly rebalances: RebalanceHooks;
@@ -121,11 +125,14 @@ export class Follower {
 
   /** Gives everything up in good order and wants nothing more, until `resume`. */
   async leave(reason: 'drain' | 'shutdown'): Promise<void> {
-    await this.#surrender(reason, { leaving: true });
+    // Whoever is drained on purpose gives its items up for good; whoever goes may be awaited.
+    const isForGood = reason === 'drain';
+    await this.#surrender(reason, { leaving: true, ...(isForGood ? { rejoinWindow: 0 } : {}) });
   }
 
   async resume(): Promise<void> {
-    await this.parts.membership.promise({ leaving: false }).catch(this.#complain);
+    const rejoinWindow = this.parts.options.rejoin.window;
+    await this.parts.membership.promise({ leaving: false, rejoinWindow }).catch(this.#complain);
   }
 
   /** The registration is over: whatever it held is not held any more. */
@@ -144,14 +151,23 @@ export class Follower {
     return losing;
   }
 
-  #reasonFor(plan: Plan): ReleaseReason {
-    if (!this.#isNamed) return 'evicted';
-    return plan.nextTotal === plan.total ? 'rebalance' : 'total-changed';
+  /** Why the plan takes items from us, as far as we know the configuration that it was made by. */
+  #reasonFor(plan: Plan): ReasonOf {
+    if (!this.#isNamed) return () => 'evicted';
+    if (plan.nextTotal !== plan.total) return () => 'total-changed';
+    const { items = {}, instances = {} } = this.parts.config.config ?? {};
+    const { disabled, drained } = instances[this.parts.options.instance.id] ?? {};
+    if (disabled) return () => 'disabled';
+    if (drained) return () => 'drain';
+    return (item) => (items[item]?.disabled ? 'disabled' : 'rebalance');
   }
 
   async #releaseAll(reason: ReleaseReason): Promise<void> {
     const held = [...this.parts.shards.held.values()];
-    if (held.length > 0) await this.#release(held, reason, this.#plan?.total ?? 0);
+    const isAnnounced = reason !== 'shutdown';
+    if (held.length > 0) {
+      await this.#release(held, () => reason, this.#plan?.total ?? 0, isAnnounced);
+    }
     await this.parts.shards.drained();
   }
 
@@ -161,23 +177,23 @@ export class Follower {
    */
   async #release(
     losing: readonly Holding[],
-    reason: ReleaseReason,
+    reasonOf: ReasonOf,
     previousTotal: number,
+    isAnnounced = true,
   ): Promise<void> {
     const { shards, assignment, rebalances } = this.parts;
     const { epoch = 0, total = 0, nextTotal = 0 } = this.#plan ?? {};
-    const release = shards.letGo(losing, reason);
+    const release = shards.letGo(losing, reasonOf);
     assignment.update(epoch, total);
-    const announced =
-      reason === 'shutdown'
-        ? AT_ONCE
-        : rebalances.announce({
-            epoch,
-            previousTotal,
-            total: nextTotal,
-            losing: losing.map(({ item }) => item).toSorted(ascending),
-            keeping: [...shards.held.keys()].toSorted(ascending),
-          });
+    const announced = isAnnounced
+      ? rebalances.announce({
+          epoch,
+          previousTotal,
+          total: nextTotal,
+          losing: losing.map(({ item }) => item).toSorted(ascending),
+          keeping: [...shards.held.keys()].toSorted(ascending),
+        })
+      : AT_ONCE;
     await (release ? shards.drain(release, announced) : announced);
     this.reconcile();
     // An announcement that overran, or had to wait for a hook before it, may outlast the drain.
@@ -191,9 +207,12 @@ export class Follower {
     if (this.#surrenders > 0 || rebalances.isAnnouncing || !keeper.mayHold) return;
     const { surrendered, leaving } = membership.record;
     if (leaving || !shards.allows(total)) return;
+    const { items = {} } = this.parts.config.config ?? {};
     for (const item of this.#share.granted) {
       const token = this.#share.tokenOf(item);
-      if (token > surrendered && !shards.isBusy(item)) shards.start(item, token, total, lease);
+      if (token > surrendered && !shards.isBusy(item)) {
+        shards.start(item, token, total, lease, items[item]?.parameter);
+      }
     }
   }
 
@@ -212,7 +231,10 @@ export class Follower {
     if (acked > membership.record.acked) membership.promise({ acked }).catch(this.#complain);
   }
 
-  async #surrender(reason: ReleaseReason, change: { leaving?: boolean }): Promise<void> {
+  async #surrender(
+    reason: ReleaseReason,
+    change: { leaving?: boolean; rejoinWindow?: number },
+  ): Promise<void> {
     this.#surrenders += 1;
     try {
       await this.#releaseAll(reason);

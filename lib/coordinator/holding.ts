@@ -3,7 +3,6 @@ import type { Lease } from './lease.js';
 
 /** One holding of one item, from its grant to its acknowledged release. */
 export class Holding implements Shard {
-  readonly parameter: unknown = undefined;
   /** Made when somebody asks for the signal: with thousands of shards, making all of them costs. */
   #controller: AbortController | undefined;
   #releaseReason: ReleaseReason | undefined;
@@ -17,6 +16,7 @@ export class Holding implements Shard {
     readonly grantedAt: number,
     readonly total: number,
     private readonly lease: Lease,
+    readonly parameter: unknown = undefined,
   ) {}
 
   get token(): bigint {
@@ -34,6 +34,11 @@ export class Holding implements Shard {
   /** A worker may still flush while it is being drained, but not beyond the lease. */
   get valid(): boolean {
     return !this.#isOver && this.lease.isValid;
+  }
+
+  /** Why it is let go; asked only once it is. */
+  get releaseReason(): ReleaseReason {
+    return this.#releaseReason ?? 'rebalance';
   }
 
   abort(reason: ReleaseReason): void {

@@ -5,6 +5,8 @@ import type { OperationOptions, Registry } from '../registry/registry.js';
 import { registryErrorCode } from '../registry/registry.errors.js';
 import { SureWrites } from '../registry/sure-writes.js';
 import { WakeableLoop, newScope } from './async.js';
+import { AwayWatch } from './away-watch.js';
+import { Chronicle } from './chronicle.js';
 import type { ConfigStore } from './config-store.js';
 import type { GroupConfig } from './group-config.js';
 import type { Keyspace } from './keyspace.js';
@@ -16,8 +18,10 @@ import type { Plan } from './plan.js';
 import { encodePlan, MAX_PLAN_BYTES } from './plan-codec.js';
 import type { PlanState, PlanStore } from './plan-store.js';
 import { type LeaderFacts, next, type Step } from './planner.js';
+import { rosterOf } from './roster.js';
 import { SeedView } from './seed-view.js';
 import { StrategyBook } from './strategy-book.js';
+import { unmetWishes } from './target.js';
 
 export interface LeaderOptions {
   readonly id: string;
@@ -56,6 +60,10 @@ export class Leader {
   readonly #subscriptions: Subscription[] = [];
   readonly #seedView: SeedView | undefined;
   readonly #strategies: StrategyBook;
+  readonly #away: AwayWatch;
+  readonly #chronicle: Chronicle;
+  /** What the configuration asks for in vain, as it was last said. */
+  #unmet = '';
   /** Absences being waited out, and those that have been, by incarnation. */
   readonly #absences = new Map<string, AbsenceWait>();
   readonly #waitedOut = new Set<string>();
@@ -89,6 +97,14 @@ export class Leader {
     this.#mayRevoke = options.rebalanceDelay === 0;
     this.#members = new MembersWatch(registry, keyspace, () => this.#loop.wake(), this.#complain);
     this.#strategies = new StrategyBook(options.strategies, options.namespace, environment.log);
+    this.#away = new AwayWatch(environment.clock, () => this.#loop.wake());
+    this.#chronicle = new Chronicle(
+      registry,
+      environment,
+      keyspace.history,
+      options.id,
+      () => this.#pinned,
+    );
     if (options.seedView) {
       this.#seedView = new SeedView(registry, environment, keyspace, options);
     }
@@ -117,6 +133,7 @@ export class Leader {
     for (const subscription of this.#subscriptions) subscription.unsubscribe();
     this.#members.close();
     this.#seedView?.close();
+    this.#away.close();
     this.#owedWait?.cancel();
     this.#permission?.cancel();
     this.#retry?.cancel();
@@ -184,8 +201,10 @@ export class Leader {
 
     const step = next(plan, this.#members.records, config, this.#facts(config, mayCreate));
     this.#attend(step, plan);
+    this.#chronicle.saw(plan, step, config);
+    this.#sayWhatIsUnmet(config, step.plan ?? plan);
     if (this.#waitsForMore(step)) return;
-    if (step.plan) await this.#carryOut(step, step.plan, state);
+    if (step.plan) await this.#carryOut(step, step.plan, state, config);
     else if (plan) this.#seedView?.show(plan);
   }
 
@@ -229,6 +248,7 @@ export class Leader {
       lastWords: this.#members.lastWords,
       mayCreate,
       mayRevoke: this.#mayRevoke,
+      overstayed: this.#away.overstayed,
       isForced: this.#isForced,
       strategy: this.#strategies.named(config.strategy),
     };
@@ -389,11 +409,23 @@ export class Leader {
         this.#loop.wake();
       }, this.options.rebalanceDelay);
     }
+    const back = new Set(
+      this.#members.records.filter(({ leaving }) => !leaving).map(({ id }) => id),
+    );
+    this.#away.attend(plan?.away ?? [], (id) => back.has(id));
     const named = new Set(plan?.members.map(({ incarnation }) => incarnation));
     this.#members.forgetExcept(named);
     for (const incarnation of this.#waitedOut) {
       if (!named.has(incarnation)) this.#waitedOut.delete(incarnation);
     }
+  }
+
+  #sayWhatIsUnmet(config: GroupConfig, plan: Plan | undefined): void {
+    if (!plan) return;
+    const roster = rosterOf(this.#members.records, config);
+    const unmet = unmetWishes(config, roster, plan.total).join('. ');
+    if (unmet !== '' && unmet !== this.#unmet) this.environment.log.warn(unmet);
+    this.#unmet = unmet;
   }
 
   /** Rule 5: nobody can hold up the group. From here on it is dead, and waited out like any other. */
@@ -414,9 +446,15 @@ export class Leader {
     this.#loop.wake();
   }
 
-  async #carryOut({ goal, revoked, granted }: Step, plan: Plan, state: PlanState): Promise<void> {
+  async #carryOut(
+    { goal, revoked, granted }: Step,
+    plan: Plan,
+    state: PlanState,
+    config: GroupConfig,
+  ): Promise<void> {
     if (goal && !this.#fits(encodePlan(goal()))) return;
     if (!(await this.#write(plan, state))) return;
+    this.#chronicle.wrote(plan, config, this.#isForced);
     this.environment.log.debug(
       `Wrote plan ${plan.epoch}: ${revoked} revoked, ${granted} granted, ` +
         `${plan.members.length} members${plan.settled ? ', settled' : ''}`,

@@ -26,6 +26,7 @@ const optionsOf = (id: string): CoordinatorOptions => ({
   startup: { wait: true, timeout: 10_000 },
   drainTimeout: 2_000,
   rebalanceDelay: 0,
+  rejoin: { window: 0, lends: false },
   seedView: false,
 });
 

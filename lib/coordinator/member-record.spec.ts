@@ -1,12 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  decodeMember,
-  encodeMember,
-  isEligible,
-  type MemberRecord,
-  newMemberRecord,
-} from './member-record.js';
+import { decodeMember, encodeMember, type MemberRecord, newMemberRecord } from './member-record.js';
 
 const instance = {
   id: 'a',
@@ -22,6 +16,8 @@ const record: MemberRecord = {
     drainTimeout: 30_000,
     surrendered: 0,
     leaving: false,
+    rejoinWindow: 60_000,
+    lends: true,
   }),
   acked: 8,
   surrendered: 7,
@@ -37,6 +33,8 @@ describe('a member record', () => {
       drainTimeout: 2,
       surrendered: 0,
       leaving: true,
+      rejoinWindow: 0,
+      lends: false,
     });
     expect(fresh).toMatchObject({ acked: 0, surrendered: 0, leaving: true, lease: 1 });
   });
@@ -124,11 +122,5 @@ describe('a member record', () => {
       }),
       { numRuns: 1_000 },
     );
-  });
-
-  it('may be given shards unless it leaves or has no weight', () => {
-    expect(isEligible(record)).toBe(true);
-    expect(isEligible({ ...record, leaving: true })).toBe(false);
-    expect(isEligible({ ...record, weight: 0 })).toBe(false);
   });
 });

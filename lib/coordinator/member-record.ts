@@ -20,14 +20,21 @@ export interface MemberRecord {
   readonly surrendered: number;
   /** It wants no shards: it is about to go, or has been drained. */
   readonly leaving: boolean;
+  /** For how long the group is to wait for it if it goes, in milliseconds; 0 if not at all. */
+  readonly rejoinWindow: number;
+  /** Whether others are to hold its items meanwhile. */
+  readonly lends: boolean;
 }
 
-type NewMember = Pick<MemberRecord, 'lease' | 'drainTimeout' | 'surrendered' | 'leaving'>;
+type NewMember = Pick<
+  MemberRecord,
+  'lease' | 'drainTimeout' | 'surrendered' | 'leaving' | 'rejoinWindow' | 'lends'
+>;
 
 export function newMemberRecord(
   instance: InstanceDescription,
   incarnation: string,
-  { lease, drainTimeout, surrendered, leaving }: NewMember,
+  member: NewMember,
 ): MemberRecord {
   const { id, address, weight, labels } = instance;
   return {
@@ -37,11 +44,8 @@ export function newMemberRecord(
     weight,
     labels,
     format: PLAN_FORMAT,
-    lease,
-    drainTimeout,
     acked: 0,
-    surrendered,
-    leaving,
+    ...member,
   };
 }
 
@@ -66,7 +70,7 @@ export function decodeMember(id: string, data: Buffer): MemberRecord | undefined
     raw?.['instanceId'] === id &&
     typeof incarnation === 'string' &&
     incarnation !== '' &&
-    durations.every((value) => Number.isFinite(value) && (value as number) >= 0) &&
+    durations.every(isDuration) &&
     [acked, surrendered].every(isEpoch) &&
     typeof raw['leaving'] === 'boolean';
   if (!isRecord) return undefined;
@@ -82,7 +86,13 @@ export function decodeMember(id: string, data: Buffer): MemberRecord | undefined
     acked: acked as number,
     surrendered: surrendered as number,
     leaving: raw['leaving'] as boolean,
+    rejoinWindow: isDuration(raw['rejoinWindow']) ? (raw['rejoinWindow'] as number) : 0,
+    lends: raw['lends'] === true,
   };
+}
+
+function isDuration(value: unknown): boolean {
+  return Number.isFinite(value) && (value as number) >= 0;
 }
 
 /** Every plan's epoch is larger than these, so the largest one has to leave room. */
@@ -98,9 +108,4 @@ function isLabels(value: unknown): value is Record<string, string> {
     value !== null &&
     Object.values(value).every((label) => typeof label === 'string')
   );
-}
-
-/** Whether it may be given shards. */
-export function isEligible({ leaving, weight }: MemberRecord): boolean {
-  return !leaving && weight > 0;
 }

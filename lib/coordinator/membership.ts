@@ -9,7 +9,7 @@ import type { CoordinatorOptions } from './coordinator.types.js';
 import type { Keyspace } from './keyspace.js';
 import { decodeMember, encodeMember, type MemberRecord, newMemberRecord } from './member-record.js';
 
-type Promises = Pick<MemberRecord, 'acked' | 'surrendered' | 'leaving'>;
+type Promises = Pick<MemberRecord, 'acked' | 'surrendered' | 'leaving' | 'rejoinWindow'>;
 
 /**
  * Our own registration `/instances/{id}`: one incarnation, in one session. Only we write it, and its
@@ -37,6 +37,8 @@ export class Membership {
     this.#record = newMemberRecord(options.instance, environment.random.hex(16), {
       ...record,
       drainTimeout: options.drainTimeout,
+      rejoinWindow: record.leaving ? 0 : options.rejoin.window,
+      lends: options.rejoin.lends,
     });
   }
 
@@ -81,14 +83,18 @@ export class Membership {
 
   /** Raises our promises; resolves when the store has them. Those made meanwhile are written together. */
   async promise(change: Partial<Promises>): Promise<void> {
-    const { acked, surrendered, leaving } = this.#record;
+    const { acked, surrendered, leaving, rejoinWindow } = this.#record;
     const promised: Promises = {
       acked: Math.max(acked, change.acked ?? 0),
       surrendered: Math.max(surrendered, change.surrendered ?? 0),
       leaving: change.leaving ?? leaving,
+      rejoinWindow: change.rejoinWindow ?? rejoinWindow,
     };
     const isNew =
-      promised.acked > acked || promised.surrendered > surrendered || promised.leaving !== leaving;
+      promised.acked > acked ||
+      promised.surrendered > surrendered ||
+      promised.leaving !== leaving ||
+      promised.rejoinWindow !== rejoinWindow;
     if (isNew) this.#record = { ...this.#record, ...promised };
     // Before the registration the node is not ours to write: it may be another live session's.
     if (this.#written === undefined) return;

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { factsOf, member, planOf } from '../../test/kit/plans.js';
 import { SeededRandom } from '../../test/kit/seeded-random.js';
 import { ByteWriter } from './bytes.js';
-import { MAX_TOTAL } from './group-config.js';
+import { MAX_TOTAL, newConfig } from './group-config.js';
 import type { MemberRecord } from './member-record.js';
 import type { Plan } from './plan.js';
 import { decodePlan, encodePlan, MAX_PLAN_BYTES, UnreadablePlanError } from './plan-codec.js';
@@ -14,8 +14,14 @@ import { next } from './planner.js';
 const name = fc.string({ unit: 'binary', maxLength: 12 });
 const lease = fc.oneof(fc.nat(60_000), fc.double({ min: 0, max: 1e6, noNaN: true }));
 
+const rejoin = {
+  window: fc.nat(),
+  lends: fc.boolean(),
+  weight: fc.nat(9),
+  labels: fc.dictionary(name, name, { maxKeys: 2 }),
+};
 const memberArbitrary = fc.record(
-  { id: name, lease, address: name },
+  { id: name, lease, address: name, rejoin: fc.record(rejoin) },
   { requiredKeys: ['id', 'lease'] },
 );
 
@@ -35,6 +41,7 @@ const planArbitrary = (maxTotal = 40): fc.Arbitrary<Plan> =>
       nextTotal: fc.nat(1_000),
       settled: fc.boolean(),
       members: fc.array(memberArbitrary, { maxLength: 6 }),
+      away: fc.array(fc.record({ id: name, ...rejoin }), { maxLength: 3 }),
       items: fc.array(fc.tuple(fc.nat(), fc.nat(), fc.nat()), { maxLength: maxTotal }),
     })
     .map(({ items, members, ...head }) => {
@@ -48,8 +55,9 @@ const planArbitrary = (maxTotal = 40): fc.Arbitrary<Plan> =>
           ? 0
           : tokens[item]! + 1 + (mark % (head.epoch - tokens[item]!)),
       );
+      const homes = Int32Array.from(items, ([home]) => (home % (head.away.length + 1)) - 1);
       const named = members.map((each, index) => ({ ...each, incarnation: `i${index}` }));
-      return { ...head, total, members: named, owners, tokens, marks };
+      return { ...head, total, members: named, owners, tokens, marks, homes };
     });
 
 /** Decodes, or gives undefined for what is refused in the right way; anything else is thrown. */
@@ -63,14 +71,22 @@ function decodeOrRefuse(document: Buffer): Plan | undefined {
 }
 
 function assertConsistent(plan: Plan): void {
-  const { total, owners, tokens, marks, members, epoch } = plan;
-  assert(owners.length === total && tokens.length === total && marks.length === total);
+  const { total, owners, tokens, marks, homes, away, members, epoch } = plan;
+  assert([owners, tokens, marks, homes].every(({ length }) => length === total));
   for (let item = 0; item < total; item++) {
     const [owner, token, mark] = [owners[item]!, tokens[item]!, marks[item]!];
     assert(owner >= -1 && owner < members.length, `item ${item}: owner ${owner}`);
     assert(owner < 0 ? token === 0 : token > 0 && token <= epoch, `item ${item}: token ${token}`);
+    assert(homes[item]! >= -1 && homes[item]! < away.length, `item ${item}: home ${homes[item]}`);
     assert(mark === 0 || (owner >= 0 && mark > token && mark <= epoch), `item ${item}: ${mark}`);
   }
+}
+
+/** The same plan, but for the records of fast-check, which have no prototype. */
+function withPrototypes(plan: Plan): Plan {
+  const { office, members, away } = plan;
+  const plain = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
+  return { ...plan, office: plain(office), members: plain(members), away: plain(away) };
 }
 
 /** A document with this head and these bytes behind it. */
@@ -93,6 +109,7 @@ const HEAD = {
   settled: true,
   members: [['a', 'a1', 5]],
 };
+const AWAY = { id: 'b', window: 5, lends: true, weight: 1, labels: {} };
 interface Parts {
   readonly owners?: readonly number[];
   /** How much older each token is than the one before, the first than the epoch. */
@@ -102,6 +119,8 @@ interface Parts {
   readonly ranks?: readonly number[];
   /** The distance from the item before, and the age. */
   readonly marks?: readonly (readonly [number, number])[];
+  /** The distance from the item before, and whose it is. */
+  readonly homes?: readonly (readonly [number, number])[];
 }
 /** Two items of a1, granted by epoch 8; no marks. */
 const bodyOf = ({
@@ -110,6 +129,7 @@ const bodyOf = ({
   own = [[0]],
   ranks = [0, 0],
   marks = [],
+  homes = [],
 }: Parts = {}): number[] => [
   ...owners,
   table.length,
@@ -119,6 +139,8 @@ const bodyOf = ({
   ...ranks,
   marks.length,
   ...marks.flat(),
+  homes.length,
+  ...homes.flat(),
 ];
 const BODY = bodyOf();
 const large = (): Plan =>
@@ -129,8 +151,7 @@ describe('the plan codec', () => {
     fc.assert(
       fc.property(planArbitrary(), (plan) => {
         const copy = decodePlan(encodePlan(plan));
-        // A record made by fast-check has no prototype.
-        assert.deepEqual(copy, { ...plan, office: { ...plan.office } });
+        assert.deepEqual(copy, withPrototypes(plan));
       }),
       { numRuns: 2_000 },
     );
@@ -263,12 +284,32 @@ describe('the plan codec', () => {
     const parts: Parts = { table: [0, 2], own: [[0, 1]], ranks: [0, 1], marks: [[1, 1]] };
     const plan = decodeOrRefuse(documentOf(HEAD, bodyOf(parts)))!;
     expect([...plan.tokens, ...plan.marks]).toEqual([9, 7, 0, 8]);
+    const { homes } = decodeOrRefuse(
+      documentOf({ ...HEAD, away: [AWAY] }, bodyOf({ homes: [[1, 0]] })),
+    )!;
+    expect([...homes]).toEqual([-1, 0]);
   });
 
   it.each([
     ['a format that never was', Object.assign(documentOf(HEAD, BODY), { 3: 0 })],
     ['an unknown compression', Object.assign(documentOf(HEAD, BODY, true), { 4: 2 })],
     ['a plain body called deflated', Object.assign(documentOf(HEAD, BODY), { 4: 1 })],
+    ['a home with nobody', documentOf(HEAD, bodyOf({ homes: [[0, 0]] }))],
+    [
+      'two homes',
+      documentOf(
+        { ...HEAD, away: [AWAY] },
+        bodyOf({
+          homes: [
+            [1, 0],
+            [0, 0],
+          ],
+        }),
+      ),
+    ],
+    ['a home beyond', documentOf({ ...HEAD, away: [AWAY] }, bodyOf({ homes: [[2, 0]] }))],
+    ['somebody away without a window', documentOf({ ...HEAD, away: [{ id: 'a' }] }, BODY)],
+    ['an id away that is none', documentOf({ ...HEAD, away: [{ ...AWAY, id: 1 }] }, BODY)],
     ['a head that is not JSON', documentOf('{', BODY)],
     ['a head that is null', documentOf('null', BODY)],
     ['a head that is a list', documentOf('[]', BODY)],
@@ -422,7 +463,7 @@ function afterRandomChanges(total: number, size: number, changes: number) {
       const step = next(
         plan,
         members,
-        { total, strategy: 'sticky' },
+        newConfig(total, 'sticky'),
         factsOf({
           wall,
           nonce: random.hex(16),

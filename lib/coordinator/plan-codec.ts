@@ -399,7 +399,9 @@ function readHomes(
     item += body.number();
     const home = body.number();
     if (homes[item] !== -1 || home >= awayCount) {
-      throw new UnreadablePlanError('it keeps an item for somebody whom it does not list, or twice');
+      throw new UnreadablePlanError(
+        'it keeps an item for somebody whom it does not list, or twice',
+      );
     }
     homes[item] = home;
   }

@@ -2,12 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { factsOf, member, planOf, wordsOf } from '../../test/kit/plans.js';
-import type { GroupConfig } from './group-config.js';
+import { type GroupConfig, newConfig } from './group-config.js';
 import type { MemberRecord } from './member-record.js';
 import { type Plan, shareOf } from './plan.js';
 import { type LeaderFacts, next, type Step } from './planner.js';
 
-const config = (total: GroupConfig['total']): GroupConfig => ({ total, strategy: 'sticky' });
+const config = (total: GroupConfig['total'], change: Partial<GroupConfig> = {}): GroupConfig => ({
+  ...newConfig(total, 'sticky'),
+  ...change,
+});
 const namesOf = (plan: Plan | undefined): string[] | undefined =>
   plan?.members.map(({ incarnation }) => incarnation);
 
@@ -327,11 +330,11 @@ const cases: Record<string, Case[]> = {
       expected: { writes: 'a1:5!6', settled: false, nextTotal: 2 },
     },
     {
-      name: 'counts neither those that leave nor those without weight',
+      name: 'counts neither those that leave nor those without weight, but names the latter',
       plan: planOf('a1:5'),
       members: [member('a1'), member('b1', { leaving: true }), member('c1', { weight: 0 })],
       total: 'instances',
-      expected: { writes: undefined },
+      expected: { writes: 'a1:5', settled: true, members: ['a1', 'c1'] },
     },
     {
       name: 'gives one item to each',

@@ -1,7 +1,10 @@
 import type { ShardingStrategy } from '../interfaces/sharding-strategy.interface.js';
-import type { GroupConfig } from './group-config.js';
-import { isEligible, type MemberRecord } from './member-record.js';
+import { type Absences, absencesAfter, countAwaited, nobodyAway, withoutIdle } from './away.js';
+import { type GroupConfig, moveLimit } from './group-config.js';
+import type { MemberRecord } from './member-record.js';
 import type { Office, Plan, PlanMember } from './plan.js';
+import { type Roster, rosterOf } from './roster.js';
+import { targetOf } from './target.js';
 
 /** What the leader knows besides plan, members and configuration. */
 export interface LeaderFacts {
@@ -17,6 +20,8 @@ export interface LeaderFacts {
   readonly mayCreate: boolean;
   /** Whether a rebalance may begin now; what is free is granted in any case. */
   readonly mayRevoke: boolean;
+  /** Ids that were away for longer than their window, by this leader's count. */
+  readonly overstayed: ReadonlySet<string>;
   /** Somebody asked for a reshard: write a plan even if it says the same. */
   readonly isForced: boolean;
   readonly strategy: ShardingStrategy;
@@ -58,40 +63,49 @@ export function next(
   config: GroupConfig,
   facts: LeaderFacts,
 ): Step {
-  const eligible = members.filter(isEligible).sort(byId);
-  const total = config.total === 'instances' ? eligible.length : config.total;
   if (!plan && !facts.mayCreate) return waitFor({});
-
+  const roster = rosterOf(members, config);
   const live = new Map(members.map((member) => [member.incarnation, member]));
+  const absences = plan ? absencesAfter(plan, config, { ...facts, live }) : nobodyAway(0);
+  const total = totalFor(
+    plan,
+    config,
+    roster.holders.size + countAwaited(absences, roster.holders),
+  );
+
   const before = plan ?? emptyPlan(total, facts);
   const census = takeCensus(before, live, facts);
   const epoch = nextEpoch(before, members, facts);
-  const draft = new Draft(before, census, epoch);
+  const draft = new Draft(before, plan ? absences : nobodyAway(total), census, epoch);
 
   const isBarrier = before.total !== total;
-  const mayRevoke = facts.mayRevoke && census.revoking.size === 0;
+  const limit = moveLimit(config, total);
+  // The waves of one rebalance follow each other without another wait for permission.
+  const isNextWave = limit < Infinity && plan?.settled === false;
+  const isPermitted = facts.mayRevoke || isNextWave;
+  const mayRevoke = isPermitted && census.revoking.size === 0;
   let goal: (() => Plan) | undefined;
   if (!isBarrier || census.isEmpty) {
     // Rule 4: the total changes only from a plan without any holder.
     if (isBarrier) draft.restart(total);
-    const target = assign(facts.strategy, eligible, draft);
-    draft.follow(target, eligible, mayRevoke);
-    if (draft.revoked > 0) goal = () => draft.goal(target, eligible, facts);
+    const target = targetOf(draft, roster, config, facts.strategy);
+    draft.follow(target, roster, mayRevoke ? limit : 0);
+    if (draft.revoked > 0) goal = () => draft.goal(target, roster, facts);
   } else {
     draft.releaseFree();
     // While a dead holder has to be waited out there is no point in stopping the others.
     if (mayRevoke && census.dead.size === 0) {
       draft.revokeAll();
-      goal = () => freshPlan(total, eligible, epoch, facts);
+      goal = () => freshPlan(total, roster, config, epoch, facts);
     }
   }
 
   const waiting: Waiting = {
     acknowledgements: [...census.revoking],
     dead: [...census.dead],
-    permission: !facts.mayRevoke && draft.wantsToRevoke,
+    permission: !isPermitted && draft.wantsToRevoke,
   };
-  const after = draft.finish(eligible, facts, total);
+  const after = draft.finish(roster, facts, total);
   const hasNothingToSay =
     plan !== undefined &&
     facts.office.term !== undefined &&
@@ -102,16 +116,24 @@ export function next(
   return { plan: after, waiting, revoked: draft.revoked, granted: draft.granted, goal };
 }
 
+/** A paused group keeps the total that it works with. */
+function totalFor(plan: Plan | undefined, config: GroupConfig, instances: number): number {
+  if (plan && config.paused) return plan.total;
+  return config.total === 'instances' ? instances : config.total;
+}
+
 /** The plan of a group that begins with this total. */
 function freshPlan(
   total: number,
-  eligible: readonly MemberRecord[],
+  roster: Roster,
+  config: GroupConfig,
   epoch: number,
   facts: LeaderFacts,
 ): Plan {
-  const draft = new Draft(emptyPlan(total, facts), nobodyHolds(total), epoch);
-  draft.follow(assign(facts.strategy, eligible, draft), eligible, false);
-  return draft.finish(eligible, facts, total);
+  const before = emptyPlan(total, facts);
+  const draft = new Draft(before, nobodyAway(total), nobodyHolds(total), epoch);
+  draft.follow(targetOf(draft, roster, config, facts.strategy), roster, 0);
+  return draft.finish(roster, facts, total);
 }
 
 function waitFor(waiting: Partial<Waiting>): Step {
@@ -123,9 +145,6 @@ function waitFor(waiting: Partial<Waiting>): Step {
     goal: undefined,
   };
 }
-
-const byId = (a: { id: string }, b: { id: string }): number =>
-  a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
 
 const incarnationOf = ({ incarnation }: PlanMember): string => incarnation;
 
@@ -141,6 +160,7 @@ function emptyPlan(total: number, facts: LeaderFacts): Plan {
     owners: new Int32Array(total).fill(-1),
     tokens: new Float64Array(total),
     marks: new Float64Array(total),
+    ...nobodyAway(total),
   };
 }
 
@@ -208,29 +228,15 @@ function takeCensus(
   return { states, revoking, dead, isEmpty };
 }
 
-/** Asks the strategy; what is being taken away or belongs to the dead counts as nobody's. */
-function assign(
-  strategy: ShardingStrategy,
-  eligible: readonly MemberRecord[],
-  { total, owners, members, census: { states } }: Draft,
-): ArrayLike<number> {
-  if (eligible.length === 0) return new Int32Array(total).fill(-1);
-  const seats = new Map(eligible.map(({ incarnation }, index) => [incarnation, index]));
-  const seatOf = Int32Array.from(members, ({ incarnation }) => seats.get(incarnation) ?? -1);
-  const current = new Int32Array(total);
-  for (let item = 0; item < total; item++) {
-    current[item] = states[item] === HELD ? seatOf[owners[item]!]! : -1;
-  }
-  return strategy({ members: eligible, total, current });
-}
-
-/** The plan in the making: starts as a copy in which the eligible come first. */
+/** The plan in the making: starts as a copy in which those present come first. */
 class Draft {
   total: number;
   owners: Int32Array;
   tokens: Float64Array;
   marks: Float64Array;
   members: readonly PlanMember[];
+  away: Absences['away'];
+  homes: Int32Array;
   revoked = 0;
   granted = 0;
   wantsToRevoke = false;
@@ -238,6 +244,7 @@ class Draft {
 
   constructor(
     before: Plan,
+    { away, homes }: Absences,
     public census: Census,
     readonly epoch: number,
   ) {
@@ -246,7 +253,11 @@ class Draft {
     this.tokens = before.tokens.slice();
     this.marks = before.marks.slice();
     this.members = before.members;
+    this.away = away;
+    this.homes = homes;
   }
+
+  readonly isHeld = (item: number): boolean => this.census.states[item] === HELD;
 
   /** Begins anew with another total: nobody holds anything. */
   restart(total: number): void {
@@ -256,17 +267,23 @@ class Draft {
     this.marks = new Float64Array(total);
     this.census = nobodyHolds(total);
     this.members = [];
+    this.#forgetAway();
   }
 
-  /** Grants what is free, and asks back what has to move if that is allowed. */
-  follow(target: ArrayLike<number>, eligible: readonly MemberRecord[], mayRevoke: boolean): void {
-    this.#renumber(eligible);
+  /** Grants what is free, and asks back what has to move, up to so many items at a time. */
+  follow(target: Int32Array, roster: Roster, mostRevoked: number): void {
+    this.#renumber(roster.present);
     const { states } = this.census;
     for (let item = 0; item < this.total; item++) {
-      const state = states[item];
-      if (state === FREE) this.#grant(item, target[item]!);
-      else if (state === HELD && this.owners[item] !== target[item]) this.#revoke(item, mayRevoke);
+      if (states[item] === FREE) this.#grant(item, target[item]!);
     }
+    // A wave is granted before the next one begins, or there would be more on the move than may be.
+    const most = mostRevoked < Infinity && this.granted > 0 ? 0 : mostRevoked;
+    for (let item = 0; item < this.total; item++) {
+      if (states[item] !== HELD || this.owners[item] === target[item]) continue;
+      this.#revoke(item, this.revoked < most);
+    }
+    this.#settleHomes(target, roster);
   }
 
   revokeAll(): void {
@@ -282,11 +299,12 @@ class Draft {
       if (state === FREE) this.#grant(item, -1);
       else if (state === HELD) this.wantsToRevoke = true;
     }
+    this.#forgetAway();
   }
 
-  finish(eligible: readonly MemberRecord[], facts: LeaderFacts, nextTotal: number): Plan {
-    if (!this.#isRenumbered) this.#renumber(eligible);
-    this.#dropUnused(eligible.length);
+  finish({ present }: Roster, facts: LeaderFacts, nextTotal: number): Plan {
+    if (!this.#isRenumbered) this.#renumber(present);
+    this.#dropUnused(present.length);
     const { office, nonce } = facts;
     return {
       epoch: this.epoch,
@@ -299,17 +317,18 @@ class Draft {
       owners: this.owners,
       tokens: this.tokens,
       marks: this.marks,
+      ...withoutIdle(this),
     };
   }
 
   /** How the plan will look when everything has moved: its size must be known before anything does. */
-  goal(target: ArrayLike<number>, eligible: readonly MemberRecord[], facts: LeaderFacts): Plan {
-    const owners = Int32Array.from(target);
+  goal(target: Int32Array, roster: Roster, facts: LeaderFacts): Plan {
+    const owners = target;
     const tokens = this.tokens.map((token, item) =>
       owners[item] === this.owners[item] ? token : this.epoch,
     );
     const marks = new Float64Array(this.total);
-    return { ...this.finish(eligible, facts, this.total), owners, tokens, marks };
+    return { ...this.finish(roster, facts, this.total), owners, tokens, marks };
   }
 
   #grant(item: number, owner: number): void {
@@ -326,10 +345,26 @@ class Draft {
     this.revoked += 1;
   }
 
-  /** The eligible, in the strategy's order, then those who only appear as holders. */
-  #renumber(eligible: readonly MemberRecord[]): void {
+  /** Whoever is back has its items, or the target has given them to others for good. */
+  #settleHomes(target: Int32Array, { holders }: Roster): void {
+    if (this.away.length === 0) return;
+    const placeOf = this.away.map(({ id }) => holders.get(id));
+    for (let item = 0; item < this.total; item++) {
+      const place = this.homes[item]! < 0 ? undefined : placeOf[this.homes[item]!];
+      if (place === undefined) continue;
+      if (target[item] !== place || this.owners[item] === place) this.homes[item] = -1;
+    }
+  }
+
+  #forgetAway(): void {
+    this.away = [];
+    this.homes = new Int32Array(this.total).fill(-1);
+  }
+
+  /** Those present, in the order of the roster, then those who only appear as holders. */
+  #renumber(present: readonly MemberRecord[]): void {
     this.#isRenumbered = true;
-    const fresh = eligible.map(asPlanMember);
+    const fresh = present.map(asPlanMember);
     const known = new Map(fresh.map(({ incarnation }, index) => [incarnation, index]));
     const others: PlanMember[] = [];
     const renumbered = this.members.map((member) => {
@@ -346,10 +381,10 @@ class Draft {
     }
   }
 
-  /** Drops members beyond the eligible that hold nothing. */
-  #dropUnused(eligibleCount: number): void {
-    if (this.members.length === eligibleCount) return;
-    const isUsed = new Uint8Array(this.members.length).fill(1, 0, eligibleCount);
+  /** Drops members beyond those present that hold nothing. */
+  #dropUnused(presentCount: number): void {
+    if (this.members.length === presentCount) return;
+    const isUsed = new Uint8Array(this.members.length).fill(1, 0, presentCount);
     for (let item = 0; item < this.total; item++) {
       const owner = this.owners[item]!;
       if (owner >= 0) isUsed[owner] = 1;
@@ -370,8 +405,13 @@ class Draft {
   }
 }
 
-function asPlanMember({ id, incarnation, lease, address }: MemberRecord): PlanMember {
-  return { id, incarnation, lease, ...(address === undefined ? {} : { address }) };
+function asPlanMember(member: MemberRecord): PlanMember {
+  const { id, incarnation, lease, address, rejoinWindow: window, lends, weight, labels } = member;
+  return {
+    ...{ id, incarnation, lease },
+    ...(address === undefined ? {} : { address }),
+    ...(window > 0 ? { rejoin: { window, lends, weight, labels } } : {}),
+  };
 }
 
 /** Whether two plans say the same, but for the epoch and nonce of their writing. */
@@ -384,6 +424,9 @@ function isSamePlan(a: Plan, b: Plan): boolean {
     a.office.term === b.office.term &&
     a.members.length === b.members.length &&
     a.members.every((member, index) => member.incarnation === b.members[index]!.incarnation) &&
+    a.away.length === b.away.length &&
+    a.away.every(({ id }, index) => id === b.away[index]!.id) &&
+    isSameArray(a.homes, b.homes) &&
     isSameArray(a.owners, b.owners) &&
     isSameArray(a.tokens, b.tokens) &&
     isSameArray(a.marks, b.marks)

@@ -35,7 +35,7 @@ function release(items: readonly number[], reason: ReleaseReason, announced = AT
   const outcome = { isDone: false };
   const letGo = shards.letGo(
     items.map((item) => shards.get(item)!),
-    reason,
+    () => reason,
   );
   void shards.drain(letGo!, announced).then(() => (outcome.isDone = true));
   return outcome;
@@ -127,8 +127,8 @@ describe('letting go', () => {
   it('lets go once', () => {
     start(1);
     const holding = shards.get(1)!;
-    expect(shards.letGo([holding], 'rebalance')?.holdings).toEqual([holding]);
-    expect(shards.letGo([holding], 'shutdown')).toBeUndefined();
+    expect(shards.letGo([holding], () => 'rebalance')?.holdings).toEqual([holding]);
+    expect(shards.letGo([holding], () => 'shutdown')).toBeUndefined();
     expect(holding.signal.reason).toBe('rebalance');
   });
 });

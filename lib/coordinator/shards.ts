@@ -66,8 +66,8 @@ export class Shards {
     return isAllOf(this.#held, total) && isAllOf(this.#draining, total);
   }
 
-  start(item: number, token: number, total: number, lease: Lease): void {
-    const holding = new Holding(item, token, total, lease);
+  start(item: number, token: number, total: number, lease: Lease, parameter?: unknown): void {
+    const holding = new Holding(item, token, total, lease, parameter);
     if (this.#grants.length !== total) {
       // Nothing of another total is held or drains, so nothing is forgotten.
       this.#grants = new Float64Array(total);
@@ -80,7 +80,7 @@ export class Shards {
   }
 
   /** From here on the items are not owned; their workers are told. `drain` has to follow. */
-  letGo(holdings: Iterable<Holding>, reason: ReleaseReason): Release | undefined {
+  letGo(holdings: Iterable<Holding>, reasonOf: ReasonOf): Release | undefined {
     const released: Holding[] = [];
     for (const holding of holdings) {
       if (!this.#held.delete(holding.item)) continue;
@@ -91,8 +91,8 @@ export class Shards {
     }
     if (released.length === 0) return undefined;
     this.#revision += 1;
-    for (const holding of released) holding.abort(reason);
-    return { holdings: released, reason, since: this.environment.clock.monotonic() };
+    for (const holding of released) holding.abort(reasonOf(holding.item));
+    return { holdings: released, since: this.environment.clock.monotonic() };
   }
 
   /** Waits for the workers, runs the hooks; one bound for all of it. Resolves when all has ended or overrun. */
@@ -108,12 +108,13 @@ export class Shards {
     await Promise.all(this.#drains);
   }
 
-  async #drain({ holdings, reason, since }: Release, announced: Promise<void>): Promise<void> {
+  async #drain({ holdings, since }: Release, announced: Promise<void>): Promise<void> {
     const { clock, log } = this.environment;
     const deadline = new Deadline(clock, since + this.drainTimeout - clock.monotonic());
     await deadline.meets(announced);
     const drain = new Drain(holdings, {
-      release: ({ item, token }) => this.hooks.shardReleased({ item, token, reason }),
+      release: ({ item, token, releaseReason: reason }) =>
+        this.hooks.shardReleased({ item, token, reason }),
       ended: ({ item }) => {
         this.#draining.delete(item);
         this.#isDraining[item] = 0;
@@ -147,6 +148,7 @@ function isAllOf(holdings: ReadonlyMap<number, Holding>, total: number): boolean
 /** Shards that were let go together and have to be drained. */
 export interface Release {
   readonly holdings: readonly Holding[];
-  readonly reason: ReleaseReason;
   readonly since: number;
 }
+
+export type ReasonOf = (item: number) => ReleaseReason;

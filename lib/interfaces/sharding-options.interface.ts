@@ -122,8 +122,16 @@ export interface ShardingModuleOptions {
    * @default 0; 1000 when the total follows the instances
    */
   readonly rebalanceDelay?: number | undefined;
-  /** Milliseconds that a gone instance's shards are kept for it; not available yet. @default 0 */
+  /**
+   * Milliseconds for which the group waits for this instance when it stops or crashes: back in time, it
+   * gets its shards back. Needs an `instance.id` that is the same after a restart. @default 0
+   */
   readonly rejoinWindow?: number | undefined;
+  /**
+   * What becomes of its shards in the meantime: nobody works on them (`wait`), or others do and give
+   * them back (`lend`). @default 'wait'
+   */
+  readonly whileAway?: 'wait' | 'lend' | undefined;
   /**
    * Whether the leader also writes the plan as one node per shard, for tools that read that layout. Only
    * for totals up to 1,000. @default true when the total follows the instances, else false

@@ -17,6 +17,7 @@ export function coordinatorOptions(change: Partial<CoordinatorOptions> = {}): Co
     startup: { wait: true, timeout: 30_000 },
     drainTimeout: 1_000,
     rebalanceDelay: 0,
+    rejoin: { window: 0, lends: false },
     seedView: false,
     ...change,
   };

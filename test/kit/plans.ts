@@ -19,6 +19,8 @@ export function member(incarnation: string, change: Partial<MemberRecord> = {}):
     acked: 0,
     surrendered: 0,
     leaving: false,
+    rejoinWindow: 0,
+    lends: false,
     ...change,
   };
 }
@@ -44,6 +46,8 @@ export function planOf(
     total: words.length,
     nextTotal: words.length,
     settled: true,
+    away: [],
+    homes: new Int32Array(words.length).fill(-1),
     ...change,
     members: names.map((name): PlanMember => ({ id: idOf(name), incarnation: name, lease: 5_000 })),
     owners: Int32Array.from(parsed, ([, name]) => (name === undefined ? -1 : names.indexOf(name))),
@@ -72,6 +76,7 @@ export function factsOf(change: Partial<LeaderFacts> = {}): LeaderFacts {
     lastWords: new Map(),
     mayCreate: false,
     mayRevoke: true,
+    overstayed: new Set(),
     isForced: false,
     strategy: sticky,
     ...change,

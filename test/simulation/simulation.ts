@@ -189,6 +189,7 @@ class Simulation implements World {
       startup: { wait: false, timeout: 60_000 },
       drainTimeout,
       rebalanceDelay,
+      rejoin: { window: 0, lends: false },
       seedView: this.#draw.total === 'instances',
     };
     const machine = this.#machineOf(id);
