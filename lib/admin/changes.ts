@@ -120,6 +120,6 @@ export function together(changes: readonly ConfigChange[]): ConfigChange {
   return {
     instances: changes.flatMap(({ instances }) => instances),
     items: changes.flatMap(({ items }) => items),
-    apply: (config) => changes.reduce((changed, { apply }) => apply(changed), config),
+    apply: (config) => changes.reduce((changed, change) => change.apply(changed), config),
   };
 }

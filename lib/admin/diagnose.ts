@@ -1,10 +1,11 @@
 import type { GroupConfig } from '../coordinator/group-config.js';
 import type { Plan } from '../coordinator/plan.js';
+import { rosterOf } from '../coordinator/roster.js';
 import { builtInStrategies } from '../strategies/index.js';
 import { formatItems } from './item-ranges.js';
 import { stepOf, type Strategies } from './predict.js';
 import { configOf, type GroupSnapshot, leaderOf, planOf, recordsOf } from './snapshot.js';
-import { formatLabels, hasLabels, isOpen } from './standing.js';
+import { formatLabels, hasLabels } from './standing.js';
 
 /** What can be wrong with a group, in stable words. @publicApi */
 export type ProblemCode =
@@ -73,6 +74,8 @@ export function hasWork(snapshot: GroupSnapshot, strategies: Strategies): boolea
   // Only the application knows what its own strategy would do.
   if (!isBuiltIn(config.strategy)) return false;
   const plan = planOf(snapshot);
+  const leader = leaderOf(snapshot);
+  if (plan && leader !== undefined && plan.office.id !== leader) return true;
   return stepOf(plan, records, config, strategies, { waitsOut: false }).plan !== undefined;
 }
 
@@ -179,7 +182,7 @@ function leadership(snapshot: GroupSnapshot): Problem[] {
       ),
     );
   }
-  if (config && !records.some((record) => isOpen(record, config.instances[record.id]))) {
+  if (config && rosterOf(records, config).seats.length === 0) {
     const why = records.length === 0 ? 'is registered' : 'may hold anything';
     const advice = records.length === 0 ? 'Start one' : 'Enable, undrain or uncordon one';
     problems.push(warning('nobody-holds', `No instance ${why}`, advice));
@@ -214,11 +217,7 @@ function placement(snapshot: GroupSnapshot): Problem[] {
 }
 
 function ignoredPins(snapshot: GroupSnapshot, config: GroupConfig): Problem[] {
-  const able = new Set(
-    recordsOf(snapshot)
-      .filter((record) => isOpen(record, config.instances[record.id]))
-      .map(({ id }) => id),
-  );
+  const able = new Set(rosterOf(recordsOf(snapshot), config).seats.map(({ id }) => id));
   const pins = said(config).filter(({ pin }) => pin !== undefined && !able.has(pin));
   if (pins.length === 0) return [];
   const targets = [...new Set(pins.flatMap(({ pin }) => pin ?? []))];

@@ -1,8 +1,9 @@
 import type { GroupConfig } from '../coordinator/group-config.js';
 import type { MemberRecord } from '../coordinator/member-record.js';
 import type { Plan } from '../coordinator/plan.js';
+import { rosterOf, type Seat } from '../coordinator/roster.js';
 import { foresee, holders, type Strategies, stepOf } from './predict.js';
-import { formatLabels, hasLabels, isOpen, standingOf } from './standing.js';
+import { formatLabels, hasLabels } from './standing.js';
 
 /** Why an item is not where it will be, in stable words. @publicApi */
 export type WaitReason =
@@ -22,8 +23,6 @@ export type WaitReason =
   | 'queued'
   /** An operator wants nobody to hold it. */
   | 'disabled'
-  /** It is pinned to an instance that cannot hold it. */
-  | 'pin'
   /** No instance has the labels that it needs. */
   | 'needs'
   /** No instance may hold anything. */
@@ -80,7 +79,7 @@ class Context {
   readonly #dead: ReadonlySet<string>;
   readonly #draining: ReadonlySet<string>;
   readonly #isMoving: boolean;
-  readonly #canHold: readonly MemberRecord[];
+  readonly #seats: readonly Seat[];
   /** Who will hold what, once a pause is over. */
   readonly #heirs: readonly (string | undefined)[];
   readonly #isBarrier: boolean;
@@ -96,7 +95,7 @@ class Context {
     this.#dead = new Set(waiting.dead);
     this.#draining = new Set(waiting.acknowledgements);
     this.#isMoving = plan.marks.some((mark) => mark > 0);
-    this.#canHold = members.filter((member) => isOpen(member, config.instances[member.id]));
+    this.#seats = rosterOf(members, config).seats;
     const { end } = foresee(plan, members, { ...config, paused: false }, strategies);
     this.#isBarrier = end?.total !== plan.total;
     this.#heirs = this.#isBarrier ? [] : holders(end);
@@ -118,6 +117,8 @@ class Context {
     }
     if (holder && this.plan.marks[item]! > 0) return this.#asked(holder);
     if (this.#isBarrier) return this.#barrier();
+    const home = holder ? undefined : this.plan.away[this.plan.homes[item]!];
+    if (home) return because('reserved', `reserved for ${home.id}, which may come back`);
     if (!holder && this.heirOf(item) === undefined) return this.#unplaced(item);
     if (this.heirOf(item) === holder?.id) return undefined;
     return this.#notBegun();
@@ -150,22 +151,14 @@ class Context {
   }
 
   #unplaced(item: number): Because {
-    const { disabled, pin, needs } = this.config.items[item] ?? {};
+    const { disabled, needs } = this.config.items[item] ?? {};
     if (disabled) return because('disabled', 'disabled by an operator');
-    const home = this.plan.away[this.plan.homes[item]!];
-    if (home) return because('reserved', `reserved for ${home.id}, which may come back`);
-    if (pin !== undefined) return because('pin', `pinned to ${pin}, which ${this.#absence(pin)}`);
-    if (needs && !this.#canHold.some((member) => hasLabels(member, needs))) {
+    if (needs && !this.#seats.some((seat) => hasLabels(seat, needs))) {
       return because('needs', `no instance has ${formatLabels(needs)}`);
     }
-    if (this.#canHold.length === 0) return because('nobody', 'no instance may hold anything');
+    if (this.#seats.length === 0) return because('nobody', 'no instance may hold anything');
     if (this.config.paused) return because('paused', 'the group is paused');
     return because('leader', 'the leader has yet to give it to somebody');
-  }
-
-  #absence(id: string): string {
-    const record = [...this.#live.values()].find((member) => member.id === id);
-    return record ? `is ${standingOf(record, this.config.instances[id])}` : 'is not there';
   }
 }
 

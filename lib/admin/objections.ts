@@ -1,10 +1,11 @@
 import type { GroupConfig } from '../coordinator/group-config.js';
+import { rosterOf } from '../coordinator/roster.js';
 import { builtInStrategies } from '../strategies/index.js';
 import type { ConfigChange } from './changes.js';
 import { isBuiltIn, list } from './diagnose.js';
 import { formatItems } from './item-ranges.js';
 import { type GroupSnapshot, planOf, recordsOf } from './snapshot.js';
-import { formatLabels, hasLabels, isOpen } from './standing.js';
+import { formatLabels, hasLabels } from './standing.js';
 
 /** What speaks against a change of the configuration that could be written as such. */
 export interface Objections {
@@ -91,7 +92,8 @@ function unknownLabel(
 }
 
 function nobodyLeft(before: GroupConfig, after: GroupConfig, snapshot: GroupSnapshot): string[] {
-  const open = ({ instances }: GroupConfig): boolean =>
-    recordsOf(snapshot).some((record) => isOpen(record, instances[record.id]));
-  return open(before) && !open(after) ? ['no instance is left that may be given anything'] : [];
+  const seats = (config: GroupConfig): number => rosterOf(recordsOf(snapshot), config).seats.length;
+  return seats(before) > 0 && seats(after) === 0
+    ? ['no instance is left that may be given anything']
+    : [];
 }

@@ -1,8 +1,9 @@
 import type { GroupConfig } from '../coordinator/group-config.js';
-import { isEligible, type MemberRecord } from '../coordinator/member-record.js';
+import type { MemberRecord } from '../coordinator/member-record.js';
 import type { Plan } from '../coordinator/plan.js';
 import { PLAN_FORMAT } from '../coordinator/plan-codec.js';
 import { type LeaderFacts, next, type Step } from '../coordinator/planner.js';
+import { rosterOf } from '../coordinator/roster.js';
 import type { StrategyBook } from '../coordinator/strategy-book.js';
 import { RefusedError } from './admin.errors.js';
 
@@ -66,7 +67,8 @@ const MOST_STEPS = 5_000;
 
 /**
  * What the leader would do, found out by asking the very function that decides it, over and over, and
- * acknowledging at once what it takes away. Nothing is written, and who is dead counts as waited out.
+ * acknowledging at once what it takes away. Nothing is written; who is dead counts as waited out, and who
+ * is away as staying away.
  */
 export function predict(
   plan: Plan | undefined,
@@ -76,7 +78,8 @@ export function predict(
   strategies: Strategies,
 ): Prediction {
   const records = joined(without(members, leave), join, plan);
-  const { end, stopped, steps, settles } = foresee(plan, records, change(config), strategies);
+  const wanted = change(config);
+  const { end, stopped, steps, settles } = foresee(plan, records, wanted, strategies);
   const [before, after] = [holders(plan), holders(end)];
   const moved = movesBetween(before, after);
   return {
@@ -85,7 +88,7 @@ export function predict(
     moved,
     stopped,
     steps,
-    loads: loadsOf(before, after, records),
+    loads: loadsOf(before, after, [...rosterOf(records, wanted).holders.keys()]),
     unplaced: after.flatMap((holder, item) => (holder === undefined ? item : [])),
     settles,
   };
@@ -121,12 +124,15 @@ export function stepOf(
 ): Step {
   const live = new Set(members.map(({ incarnation }) => incarnation));
   const gone = plan?.members.filter(({ incarnation }) => !live.has(incarnation)) ?? [];
+  const ids = new Set(members.map(({ id }) => id));
+  const away = [...gone, ...(plan?.away ?? [])].filter(({ id }) => !ids.has(id));
   const office = plan?.office ?? { id: '', incarnation: '', lease: 0, term: 0, owed: 0 };
   const facts: LeaderFacts = {
     office,
     wall: 0,
     nonce: '',
     waitedOut: new Set(waitsOut ? gone.map(({ incarnation }) => incarnation) : []),
+    overstayed: new Set(waitsOut ? away.map(({ id }) => id) : []),
     lastWords: new Map(),
     mayCreate: true,
     mayRevoke: true,
@@ -168,7 +174,7 @@ function joined(
     records.push({
       ...{ id, weight, labels, incarnation: `${id} as it might join`, address: undefined },
       ...{ format: PLAN_FORMAT, lease: 0, drainTimeout: 0, leaving: false },
-      ...{ acked: 0, surrendered: plan?.epoch ?? 0 },
+      ...{ acked: 0, surrendered: plan?.epoch ?? 0, rejoinWindow: 0, lends: false },
     });
   }
   return records;
@@ -201,9 +207,9 @@ function movesBetween(
 function loadsOf(
   before: readonly (string | undefined)[],
   after: readonly (string | undefined)[],
-  members: readonly MemberRecord[],
+  able: readonly string[],
 ): PredictedLoad[] {
-  const ids = new Set(members.filter(isEligible).map(({ id }) => id));
+  const ids = new Set(able);
   for (const id of [...before, ...after]) if (id !== undefined) ids.add(id);
   const [had, has] = [countsOf(before), countsOf(after)];
   return [...ids].toSorted().map((id) => ({

@@ -345,18 +345,18 @@ export class ShardingAdmin {
     const change = make();
     const snapshot = await this.#look();
     const before = this.#configOf(snapshot);
-    const after = checked(change, before);
-    const warnings = this.#object(change, before, after, snapshot, force);
-    const data = encodeConfig(after);
+    const wanted = checked(change, before);
+    const warnings = this.#object(change, before, wanted, snapshot, force);
+    const data = encodeConfig(wanted);
     if (data.equals(encodeConfig(before)))
       return { changed: false, warnings, configuration: before };
     const members = recordsOf(snapshot);
-    const what = { change: () => after };
+    const what = { change: () => wanted };
     const prediction = predict(planOf(snapshot), members, before, what, this.#strategies);
-    const isWanted = await confirm({ before, after, warnings, prediction });
+    const isWanted = await confirm({ before, after: wanted, warnings, prediction });
     if (!isWanted) return { changed: false, warnings, configuration: before };
     await this.#write(data, snapshot);
-    return { changed: true, warnings, configuration: after };
+    return { changed: true, warnings, configuration: wanted };
   }
 
   async #write(data: Buffer, { config }: GroupSnapshot): Promise<void> {
@@ -374,11 +374,11 @@ export class ShardingAdmin {
   #object(
     change: ConfigChange,
     before: GroupConfig,
-    after: GroupConfig,
+    wanted: GroupConfig,
     snapshot: GroupSnapshot,
     force = false,
   ): readonly string[] {
-    const { refusals, warnings } = objectionsTo(change, before, after, snapshot);
+    const { refusals, warnings } = objectionsTo(change, before, wanted, snapshot);
     if (refusals.length === 0) return warnings;
     if (!force) throw new RefusedError(refusals.join('; '));
     return [...refusals, ...warnings];

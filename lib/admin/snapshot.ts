@@ -94,10 +94,10 @@ export async function readSnapshot(
   let names = await reader.names();
   for (let look = 1; ; look++) {
     // All in one go, and the names once more behind it: so nobody is missed who came meanwhile.
-    const [seen, namesAfter] = await Promise.all([reader.everything(names), reader.names()]);
-    if (!seen) throw new NoSuchGroupError(namespace);
+    const [found, namesAfter] = await Promise.all([reader.everything(names), reader.names()]);
+    if (!found) throw new NoSuchGroupError(namespace);
     if (look === MOST_LOOKS || JSON.stringify(names) === JSON.stringify(namesAfter)) {
-      return { namespace, at: clock.wall(), roundTrip, ...seen };
+      return { namespace, at: clock.wall(), roundTrip, ...found };
     }
     names = namesAfter;
   }

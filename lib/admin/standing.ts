@@ -36,11 +36,6 @@ export function standingOf(record: MemberRecord, said: InstanceConfig = {}): Ins
   return said.cordoned ? 'cordoned' : 'active';
 }
 
-/** Whether it may be given shards that it does not have. */
-export function isOpen(record: MemberRecord, said?: InstanceConfig): boolean {
-  return standingOf(record, said) === 'active';
-}
-
 export function hasLabels(
   { labels }: Pick<MemberRecord, 'labels'>,
   needs: Readonly<Record<string, string>>,

@@ -91,7 +91,7 @@ export function statusOf(
 }
 
 /** These will still be so when nothing else happens. */
-const LASTING = new Set<Wait['reason']>(['disabled', 'needs', 'pin', 'nobody', 'paused']);
+const LASTING = new Set<Wait['reason']>(['disabled', 'needs', 'nobody', 'paused', 'reserved']);
 
 function stateOf({ plan }: GroupSnapshot, waits: readonly Wait[]): GroupStatus['state'] {
   if (plan.kind === 'absent') return 'unplanned';

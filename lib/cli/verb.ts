@@ -11,12 +11,12 @@ export class Given {
 
   optional(name: string): string | undefined {
     const value = this.values[name];
-    return value === undefined ? undefined : String(value as string);
+    return typeof value === 'string' ? value : undefined;
   }
 
   list(name: string): string[] {
     const value = this.values[name];
-    return value === undefined ? [] : [value].flat().map((each) => String(each as string));
+    return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
   }
 
   flag(name: string): boolean {

@@ -29,7 +29,7 @@ export function table(
 ): string[] {
   const used = columns.flatMap((_, index) => (rows.some((row) => textOf(row[index])) ? index : []));
   const widths = fit(
-    used.map((index) => natural(columns[index]!, rows, index)),
+    used.map((index) => lengthOf(columns[index]!, rows, index)),
     used.map((index) => columns[index]!.most === undefined),
     width,
   );
@@ -69,7 +69,7 @@ export function paragraph(text: string, indent: number, { width }: Look): string
     .map((line) => line.trimEnd());
 }
 
-function natural(
+function lengthOf(
   { title, most = Infinity }: Column,
   rows: readonly (readonly Cell[])[],
   index: number,
