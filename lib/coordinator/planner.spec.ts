@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { factsOf, member, planOf, wordsOf } from '../../test/kit/plans.js';
-import { type GroupConfig, newConfig } from './group-config.js';
+import { type GroupConfig, moveLimit, newConfig } from './group-config.js';
 import type { MemberRecord } from './member-record.js';
-import { type Plan, shareOf } from './plan.js';
+import { type AwayMember, type Plan, shareOf } from './plan.js';
 import { type LeaderFacts, next, type Step } from './planner.js';
 
 const config = (total: GroupConfig['total'], change: Partial<GroupConfig> = {}): GroupConfig => ({
@@ -23,6 +23,8 @@ interface Expected {
   readonly acknowledgements?: readonly string[];
   readonly dead?: readonly string[];
   readonly permission?: boolean;
+  /** For each item the id of whom it is kept for, or `-`. */
+  readonly homes?: string;
 }
 
 interface Case {
@@ -30,11 +32,30 @@ interface Case {
   readonly plan: Plan | undefined;
   readonly members: readonly MemberRecord[];
   readonly total?: GroupConfig['total'];
+  readonly config?: Partial<GroupConfig>;
   readonly facts?: Partial<LeaderFacts>;
   readonly expected: Expected;
 }
 
 const unsettled = { settled: false };
+/** Wants to be waited for. */
+const rejoins = { rejoinWindow: 9_000 };
+const awaits = (id: string, lends = false): AwayMember => ({
+  id,
+  window: 9_000,
+  lends,
+  weight: 1,
+  labels: {},
+});
+/** A plan in which these items are kept for b. */
+function keptForB(items: string, homes: readonly number[], lends = false): Plan {
+  return planOf(items, { away: [awaits('b', lends)], homes: Int32Array.from(homes) });
+}
+/** The same with members of whom the plan knows that they want to be waited for. */
+function withRejoin(plan: Plan, lends = false): Plan {
+  const { id: _, ...rejoin } = awaits('', lends);
+  return { ...plan, members: plan.members.map((each) => ({ ...each, rejoin })) };
+}
 
 /** By the rule that they are about. Without `total`, the plan's own. */
 const cases: Record<string, Case[]> = {
@@ -448,10 +469,327 @@ const cases: Record<string, Case[]> = {
       expected: { writes: undefined, permission: false },
     },
   ],
+
+  'what is said of items': [
+    {
+      name: 'a disabled item is taken away and given to nobody',
+      plan: planOf('a1:5 b1:5'),
+      members: [member('a1'), member('b1')],
+      config: { items: { 1: { disabled: true } } },
+      expected: { writes: 'a1:5 b1:5!6', settled: false },
+    },
+    {
+      name: 'and then stays free, which is settled',
+      plan: planOf('a1:5 b1:5!6', unsettled),
+      members: [member('a1'), member('b1', { acked: 6 })],
+      config: { items: { 1: { disabled: true } } },
+      expected: { writes: 'a1:5 -', settled: true },
+    },
+    {
+      name: 'an item moves to where it is pinned',
+      plan: planOf('a1:5 a1:5 b1:5 b1:5'),
+      members: [member('a1'), member('b1')],
+      config: { items: { 0: { pin: 'b' } } },
+      expected: { writes: 'a1:5!6 a1:5 b1:5 b1:5!6' },
+    },
+    {
+      name: 'a pin to somebody who is not there is ignored',
+      plan: planOf('a1:5 b1:5'),
+      members: [member('a1'), member('b1')],
+      config: { items: { 0: { pin: 'c' } } },
+      expected: { writes: undefined },
+    },
+    {
+      name: 'an item moves to who has the label that it needs',
+      plan: planOf('a1:5 b1:5'),
+      members: [member('a1', { labels: { zone: 'x' } }), member('b1', { labels: { zone: 'y' } })],
+      config: { items: { 0: { needs: { zone: 'y' } }, 1: { needs: { zone: 'x' } } } },
+      expected: { writes: 'a1:5!6 b1:5!6' },
+    },
+    {
+      name: 'an item that needs what nobody has is unplaced, and the rest runs',
+      plan: planOf('- -'),
+      members: [member('a1')],
+      config: { items: { 0: { needs: { zone: 'x' } } } },
+      expected: { writes: '- a1:2', settled: true },
+    },
+    {
+      name: 'a heavy item counts more',
+      plan: planOf('- - - -'),
+      members: [member('a1'), member('b1')],
+      config: { items: { 3: { weight: 3 } } },
+      expected: { writes: 'b1:2 b1:2 b1:2 a1:2', settled: true },
+    },
+    {
+      name: 'items beyond the total do not matter',
+      plan: planOf('a1:5 b1:5'),
+      members: [member('a1'), member('b1')],
+      config: { items: { 7: { disabled: true, weight: 9 } } },
+      expected: { writes: undefined },
+    },
+  ],
+
+  'what is said of instances': [
+    {
+      name: 'who is drained gives everything up, and stays named',
+      plan: planOf('a1:5 b1:5'),
+      members: [member('a1'), member('b1')],
+      config: { instances: { b: { drained: true } } },
+      expected: { writes: 'a1:5 b1:5!6', members: ['a1', 'b1'] },
+    },
+    {
+      name: 'so does who is disabled',
+      plan: planOf('a1:5 b1:5!6', unsettled),
+      members: [member('a1'), member('b1', { acked: 6 })],
+      config: { instances: { b: { disabled: true } } },
+      expected: { writes: 'a1:5 a1:7', settled: true, members: ['a1', 'b1'] },
+    },
+    {
+      name: 'who is cordoned keeps what it has and gets nothing new',
+      plan: planOf('a1:5 a1:5 a1:5 - - -', { members: ['b1', 'c1'] }),
+      members: [member('a1'), member('b1'), member('c1')],
+      config: { instances: { b: { cordoned: true } } },
+      expected: { writes: 'a1:5 a1:5 a1:5 c1:6 c1:6 c1:6', settled: true },
+    },
+    {
+      name: 'who is cordoned keeps more than its share, too',
+      plan: planOf('a1:5 a1:5 a1:5', { members: ['b1'] }),
+      members: [member('a1'), member('b1')],
+      config: { instances: { a: { cordoned: true } } },
+      expected: { writes: undefined },
+    },
+    {
+      name: 'but not what is pinned to another, or disabled',
+      plan: planOf('a1:5 a1:5 a1:5', { members: ['b1'] }),
+      members: [member('a1'), member('b1')],
+      config: {
+        instances: { a: { cordoned: true } },
+        items: { 0: { pin: 'b' }, 1: { disabled: true } },
+      },
+      expected: { writes: 'a1:5!6 a1:5!6 a1:5' },
+    },
+    {
+      name: 'where everybody is cordoned, what is free stays so',
+      plan: planOf('a1:5 -'),
+      members: [member('a1')],
+      config: { instances: { a: { cordoned: true } } },
+      expected: { writes: undefined },
+    },
+    {
+      name: 'a weight in the configuration counts instead of its own',
+      plan: planOf('- - - -'),
+      members: [member('a1'), member('b1', { weight: 0 })],
+      config: { instances: { b: { weight: 3 } } },
+      expected: { writes: 'a1:2 b1:2 b1:2 b1:2' },
+    },
+    {
+      name: 'drained instances do not count for a total that follows the instances',
+      plan: planOf('a1:5'),
+      members: [member('a1'), member('b1')],
+      total: 'instances',
+      config: { instances: { b: { drained: true } } },
+      expected: { writes: 'a1:5', settled: true, nextTotal: 1, members: ['a1', 'b1'] },
+    },
+  ],
+
+  'a pause': [
+    {
+      name: 'lets nothing move, and that is settled',
+      plan: planOf('a1:5 a1:5', { members: ['b1'] }),
+      members: [member('a1'), member('b1')],
+      config: { paused: true },
+      expected: { writes: undefined },
+    },
+    {
+      name: 'names a newcomer, which gets nothing',
+      plan: planOf('a1:5 a1:5'),
+      members: [member('a1'), member('b1')],
+      config: { paused: true },
+      expected: { writes: 'a1:5 a1:5', settled: true, members: ['a1', 'b1'] },
+    },
+    {
+      name: 'keeps what a drained instance holds where it is',
+      plan: planOf('a1:5 b1:5'),
+      members: [member('a1'), member('b1')],
+      config: { paused: true, instances: { b: { drained: true } } },
+      expected: { writes: undefined },
+    },
+    {
+      name: 'grants what the dead had',
+      plan: planOf('a1:5 b1:5'),
+      members: [member('a1')],
+      facts: { waitedOut: new Set(['b1']) },
+      config: { paused: true },
+      expected: { writes: 'a1:5 a1:6', settled: true },
+    },
+    {
+      name: 'finishes what was begun',
+      plan: planOf('a1:5 a1:5!6', { members: ['b1'], ...unsettled }),
+      members: [member('a1', { acked: 6 }), member('b1')],
+      config: { paused: true },
+      expected: { writes: 'a1:5 b1:7', settled: true },
+    },
+    {
+      name: 'leaves free what was free',
+      plan: planOf('a1:5 -'),
+      members: [member('a1')],
+      config: { paused: true },
+      expected: { writes: undefined },
+    },
+    {
+      name: 'keeps the total',
+      plan: planOf('a1:5 a1:5'),
+      members: [member('a1')],
+      total: 7,
+      config: { paused: true },
+      expected: { writes: undefined },
+    },
+  ],
+
+  'a limit on moves': [
+    {
+      name: 'takes no more than so many at once',
+      plan: planOf('a1:5 a1:5 a1:5 a1:5 a1:5 a1:5', { members: ['b1'] }),
+      members: [member('a1'), member('b1')],
+      config: { maxMoves: 2 },
+      expected: { writes: 'a1:5 a1:5 a1:5 a1:5!6 a1:5!6 a1:5', settled: false },
+    },
+    {
+      name: 'is at least one where it is a share',
+      plan: planOf('a1:5 a1:5 a1:5 a1:5', { members: ['b1'] }),
+      members: [member('a1'), member('b1')],
+      config: { maxMoves: '1%' },
+      expected: { writes: 'a1:5 a1:5 a1:5!6 a1:5', settled: false },
+    },
+    {
+      name: 'grants a wave before the next one begins',
+      plan: planOf('a1:5 a1:5 a1:5 a1:5!6 a1:5!6 a1:5', { members: ['b1'], ...unsettled }),
+      members: [member('a1', { acked: 6 }), member('b1')],
+      config: { maxMoves: 2 },
+      expected: { writes: 'a1:5 a1:5 a1:5 b1:7 b1:7 a1:5', settled: false },
+    },
+    {
+      name: 'then begins it, without another wait for permission',
+      plan: planOf('a1:5 a1:5 a1:5 b1:7 b1:7 a1:5', unsettled),
+      members: [member('a1', { acked: 6 }), member('b1')],
+      config: { maxMoves: 2 },
+      facts: { mayRevoke: false },
+      expected: { writes: 'a1:5 a1:5 a1:5 b1:7 b1:7 a1:5!8', settled: false },
+    },
+    {
+      name: 'does not hold up a change of the total, which stops everything anyway',
+      plan: planOf('a1:5 a1:5 a1:5'),
+      members: [member('a1')],
+      total: 4,
+      config: { maxMoves: 1 },
+      expected: { writes: 'a1:5!6 a1:5!6 a1:5!6', nextTotal: 4 },
+    },
+  ],
+
+  'who may come back': [
+    {
+      name: 'is waited out like anybody who is gone',
+      plan: withRejoin(planOf('a1:5 b1:5')),
+      members: [member('a1', rejoins)],
+      expected: { writes: 'a1:5 b1:5', settled: false, dead: ['b1'], homes: '- b' },
+    },
+    {
+      name: 'then has its items kept, and that is settled',
+      plan: withRejoin(planOf('a1:5 b1:5', unsettled)),
+      members: [member('a1', rejoins)],
+      facts: { waitedOut: new Set(['b1']) },
+      expected: { writes: 'a1:5 -', settled: true, members: ['a1'], homes: '- b' },
+    },
+    {
+      name: 'has them kept when it leaves in good order',
+      plan: withRejoin(planOf('a1:5 b1:5')),
+      members: [member('a1', rejoins), member('b1', { ...rejoins, leaving: true, surrendered: 5 })],
+      expected: { writes: 'a1:5 -', settled: true, members: ['a1'], homes: '- b' },
+    },
+    {
+      name: 'but not after it was drained on purpose',
+      plan: withRejoin(planOf('a1:5 b1:5')),
+      members: [member('a1', rejoins), member('b1', { leaving: true, surrendered: 5 })],
+      expected: { writes: 'a1:5 a1:6', settled: true, homes: '- -' },
+    },
+    {
+      name: 'nor if the configuration lets it hold nothing',
+      plan: withRejoin(planOf('a1:5 b1:5')),
+      members: [member('a1', rejoins)],
+      facts: { waitedOut: new Set(['b1']) },
+      config: { instances: { b: { drained: true } } },
+      expected: { writes: 'a1:5 a1:6', settled: true, homes: '- -' },
+    },
+    {
+      name: 'nor if it stays away for too long',
+      plan: keptForB('a1:5 -', [-1, 0]),
+      members: [member('a1', rejoins)],
+      facts: { overstayed: new Set(['b']) },
+      expected: { writes: 'a1:5 a1:6', settled: true, homes: '- -' },
+    },
+    {
+      name: 'gets just its items back',
+      plan: keptForB('a1:5 - a1:5 -', [-1, 0, -1, 0]),
+      members: [member('a1', rejoins), member('b2', rejoins)],
+      expected: { writes: 'a1:5 b2:6 a1:5 b2:6', settled: true, homes: '- - - -' },
+    },
+    {
+      name: 'gets them back once its former life has been waited out',
+      plan: withRejoin(planOf('a1:5 b1:5')),
+      members: [member('a1', rejoins), member('b2', rejoins)],
+      expected: { writes: 'a1:5 b1:5', settled: false, dead: ['b1'], homes: '- b' },
+    },
+    {
+      name: 'keeps its place in a total that follows the instances',
+      plan: withRejoin(planOf('a1:5 b1:5')),
+      members: [member('a1', rejoins)],
+      total: 'instances',
+      facts: { waitedOut: new Set(['b1']) },
+      expected: { writes: 'a1:5 -', settled: true, nextTotal: 2, homes: '- b' },
+    },
+    {
+      name: 'has its items lent out if it wants that',
+      plan: withRejoin(planOf('a1:5 b1:5'), true),
+      members: [member('a1')],
+      facts: { waitedOut: new Set(['b1']) },
+      expected: { writes: 'a1:5 a1:6', settled: true, homes: '- b' },
+    },
+    {
+      name: 'gets what was lent back from whoever has it',
+      plan: keptForB('a1:5 a1:6', [-1, 0], true),
+      members: [member('a1'), member('b2')],
+      expected: { writes: 'a1:5 a1:6!7', settled: false, homes: '- b' },
+    },
+    {
+      name: 'and then they are its own again',
+      plan: { ...keptForB('a1:5 a1:6!7', [-1, 0], true), ...unsettled },
+      members: [member('a1', { acked: 7 }), member('b2')],
+      expected: { writes: 'a1:5 b2:8', settled: true, homes: '- -' },
+    },
+    {
+      name: 'lent items that are lent on still belong to the first',
+      plan: withRejoin(keptForB('a1:5 c1:6 c1:6', [-1, 0, -1], true), true),
+      members: [member('a1')],
+      facts: { waitedOut: new Set(['c1']) },
+      expected: { writes: 'a1:5 a1:7 a1:7', settled: true, homes: '- b c' },
+    },
+    {
+      name: 'is forgotten when the total changes',
+      plan: keptForB('a1:5 -', [-1, 0]),
+      members: [member('a1')],
+      total: 3,
+      expected: { writes: 'a1:5!6 -', nextTotal: 3, homes: '- -' },
+    },
+  ],
 };
 
-function run({ plan, members, total = plan?.total ?? 0, facts }: Omit<Case, 'expected'>): Step {
-  return next(plan, members, config(total), factsOf(facts));
+function run(input: Omit<Case, 'expected'>): Step {
+  const { plan, members, total = plan?.total ?? 0, facts } = input;
+  return next(plan, members, config(total, input.config), factsOf(facts));
+}
+
+function homesOf(plan: Plan | undefined): string | undefined {
+  return plan && Array.from(plan.homes, (home) => plan.away[home]?.id ?? '-').join(' ');
 }
 
 describe.each(Object.entries(cases))('next: %s', (_, rows) => {
@@ -463,6 +801,7 @@ describe.each(Object.entries(cases))('next: %s', (_, rows) => {
     if (expected.settled !== undefined) expect(plan?.settled).toBe(expected.settled);
     if (expected.nextTotal !== undefined) expect(plan?.nextTotal).toBe(expected.nextTotal);
     if (expected.members) expect(namesOf(plan)).toEqual(expected.members);
+    if (expected.homes !== undefined) expect(homesOf(plan)).toBe(expected.homes);
     if (acknowledgements) expect(waiting.acknowledgements).toEqual(acknowledgements);
     if (dead) expect(waiting.dead).toEqual(dead);
     if (permission !== undefined) expect(waiting.permission).toBe(permission);
@@ -605,7 +944,7 @@ interface Process {
   isWaitedOut: boolean;
 }
 
-type Event = readonly [kind: (typeof KINDS)[number], choice: number];
+type Event = readonly [kind: (typeof OPERATED)[number], choice: number];
 
 const KINDS = [
   'join',
@@ -627,6 +966,32 @@ const KINDS = [
   'permit',
 ] as const;
 
+/** With an operator, and members that want to be waited for. */
+const OPERATED = [...KINDS, 'configure', 'configure', 'be-awaited', 'give-up'] as const;
+
+/** What operators do, by a number. */
+function settingsFor(choice: number): Partial<GroupConfig> {
+  const id = 'abcdef'[choice % 6]!;
+  const item = choice % 5;
+  const settings: Partial<GroupConfig>[] = [
+    {},
+    { items: { [item]: { disabled: true } } },
+    { items: { [item]: { pin: id }, [item + 1]: { pin: 'a' } } },
+    { items: { [item]: { needs: { zone: 'x' } }, 1: { needs: { zone: 'nowhere' } } } },
+    { items: { [item]: { weight: 3 } } },
+    { instances: { [id]: { drained: true } } },
+    { instances: { [id]: { disabled: true }, a: { cordoned: true } } },
+    { instances: { [id]: { cordoned: true } } },
+    { instances: { [id]: { weight: choice % 3 } } },
+    { paused: true },
+    { paused: true, instances: { [id]: { drained: true } } },
+    { maxMoves: 1 },
+    { maxMoves: '40%', instances: { [id]: { cordoned: true } } },
+    { spreadOver: 'zone' },
+  ];
+  return settings[choice % settings.length]!;
+}
+
 /**
  * A small group under everything that can happen to it, driven by `next` alone. Members see plans late,
  * leaders see members late, a new leader knows nothing of what the former one has waited for.
@@ -642,11 +1007,14 @@ class World {
   #lastWords = new Map<string, MemberRecord>();
   #view = new Map<string, MemberRecord>();
   #mayRevoke = true;
+  #settings: Partial<GroupConfig> = {};
+  #overstayed = new Set<string>();
   #clock = 100;
   readonly #newestToken = new Map<number, number>();
 
-  constructor(total: GroupConfig['total']) {
+  constructor(total: GroupConfig['total'], settings: Partial<GroupConfig> = {}) {
     this.#total = total;
+    this.#settings = settings;
   }
 
   happen([kind, choice]: Event): void {
@@ -685,12 +1053,23 @@ class World {
         this.#leader = { number: this.#leader.number + 1, term: undefined };
         this.#waitedOut = new Set();
         this.#lastWords = new Map();
+        this.#overstayed = new Set();
         this.#view = new Map();
         this.#refresh();
         return;
       case 'total':
         this.#total = this.#total === 'instances' ? 'instances' : 1 + (choice % 8);
         return;
+      case 'configure':
+        this.#settings = settingsFor(choice);
+        return;
+      case 'be-awaited':
+        return this.#write(pick(live), { rejoinWindow: 9, lends: choice % 2 === 0 });
+      case 'give-up': {
+        const gone = pick(this.plan?.away ?? []);
+        if (gone) this.#overstayed.add(gone.id);
+        return;
+      }
       case 'permit':
         this.#mayRevoke = choice % 2 === 0;
         return;
@@ -705,7 +1084,9 @@ class World {
   step(isForced = false): Step {
     const before = this.plan;
     const members = [...this.#view.values()];
-    const step = next(before, members, config(this.#total), {
+    const away = new Set(before?.away.map(({ id }) => id));
+    for (const id of this.#overstayed) if (!away.has(id)) this.#overstayed.delete(id);
+    const step = next(before, members, config(this.#total, this.#settings), {
       ...factsOf({ wall: this.#clock, isForced, mayRevoke: this.#mayRevoke }),
       office: {
         id: 'z',
@@ -716,6 +1097,7 @@ class World {
       },
       waitedOut: this.#waitedOut,
       lastWords: this.#lastWords,
+      overstayed: this.#overstayed,
       mayCreate: true,
     });
     if (step.plan) {
@@ -767,6 +1149,48 @@ class World {
     }
   }
 
+  /** At rest with whatever an operator said: settled, and where an item is free, there is a reason. */
+  checkOperatedRest(): void {
+    const plan = this.plan!;
+    const { items = {}, instances = {}, paused } = this.#settings;
+    assert(plan.settled, `not settled: ${wordsOf(plan)}`);
+    assert(plan.marks.every((mark) => mark === 0));
+    const isShutOut = (id: string): boolean =>
+      !!instances[id]?.drained || !!instances[id]?.disabled;
+    const isOpen = ({ record: { id, weight, leaving }, isRegistered }: Process): boolean =>
+      isRegistered &&
+      !leaving &&
+      (instances[id]?.weight ?? weight) > 0 &&
+      !isShutOut(id) &&
+      !instances[id]?.cordoned;
+    const open = this.processes.filter(isOpen);
+    for (let item = 0; item < plan.total; item++) {
+      const { disabled, pin, needs } = items[item] ?? {};
+      const holder = plan.members[plan.owners[item]!]?.id;
+      const home = plan.away[plan.homes[item]!];
+      const isReserved = home !== undefined && !home.lends;
+      const isMet = ({ record: { labels } }: Process): boolean =>
+        labels['zone'] === needs?.['zone'];
+      const candidates = needs ? open.filter(isMet) : open;
+      if (holder === undefined) {
+        const isExcused = disabled || paused || isReserved || candidates.length === 0;
+        assert(isExcused, `item ${item} is free for no reason: ${wordsOf(plan)}`);
+      } else if (!paused) {
+        assert(!disabled && !isShutOut(holder), `item ${item} should be free: ${wordsOf(plan)}`);
+        const canBePinned = open.some(({ record }) => record.id === pin);
+        assert(!canBePinned || holder === pin, `item ${item} is not with ${pin}: ${wordsOf(plan)}`);
+      }
+    }
+    for (const { id } of plan.away) {
+      const isBack = this.processes.some(
+        ({ record, isRegistered }) => isRegistered && !record.leaving && record.id === id,
+      );
+      assert(!isShutOut(id), `${id} is awaited and may hold nothing`);
+      const isDone = !isBack || paused || instances[id]?.cordoned || instances[id]?.weight === 0;
+      assert(isDone, `${id} is back and still awaited: ${wordsOf(plan)}`);
+    }
+  }
+
   /** No item is held by two, by what each of them has seen. */
   checkHolders(): void {
     const holders = new Map<number, string>();
@@ -796,7 +1220,8 @@ class World {
 
   #register(id: string): void {
     if (this.processes.some(({ record, isRegistered }) => isRegistered && record.id === id)) return;
-    const record = member(`${id}${++this.#born}`);
+    const labels = { zone: 'xy'[this.#born % 2]! };
+    const record = member(`${id}${++this.#born}`, { labels });
     this.processes.push({ record, seen: undefined, isRegistered: true, isWaitedOut: false });
   }
 
@@ -874,6 +1299,10 @@ class World {
     assert(after.epoch > (before?.epoch ?? 0), `epoch: ${said}`);
     for (let item = 0; item < after.total; item++) this.#checkGrant(before, after, item, said);
     if (!before) return;
+    const most = moveLimit(config(1, this.#settings), after.total);
+    const isLimited = after.total === after.nextTotal && before.marks.every((mark) => mark === 0);
+    const taken = after.marks.filter((mark) => mark > 0).length;
+    if (isLimited) assert(taken <= most, `${taken} at once: ${said}`);
     let revoked = false;
     for (let item = 0; item < before.total; item++) {
       if (before.owners[item]! < 0) continue;
@@ -938,6 +1367,84 @@ describe('next in a random world', () => {
         assert.equal(wordsOf(world.step(true).plan), before);
       }),
       { numRuns: 12_000 },
+    );
+  });
+
+  it('does so whatever operators say, and whoever is waited for (12,000 worlds)', () => {
+    const happenings = fc.array(fc.tuple(fc.constantFrom(...OPERATED), fc.nat(1_000)), {
+      maxLength: 60,
+    });
+    fc.assert(
+      fc.property(totalArbitrary, happenings, (total, events) => {
+        const world = new World(total);
+        for (const event of events) world.happen(event);
+        world.settle();
+        world.checkOperatedRest();
+        assert.equal(world.step().plan, undefined);
+        const before = wordsOf(world.plan);
+        assert.equal(wordsOf(world.step(true).plan), before);
+      }),
+      { numRuns: 12_000 },
+    );
+  });
+
+  it('moves in waves no more than at once (3,000 worlds)', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 6 }),
+        fc.integer({ min: 1, max: 40 }),
+        fc.integer({ min: 1, max: 5 }),
+        (count, total, maxMoves) => {
+          const world = new World(total, { maxMoves });
+          for (let index = 0; index < count; index++) world.happen(['join', index]);
+          world.settle();
+          world.moves = 0;
+          world.happen(['join', count]);
+          world.settle();
+          world.checkRest();
+          const isNew = count < 6;
+          assert.equal(world.moves, isNew ? Math.floor(total / (count + 1)) : 0);
+        },
+      ),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('gives whoever comes back in time just what it had, and moves nothing else (3,000 worlds)', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 5 }),
+        fc.integer({ min: 1, max: 40 }),
+        fc.constantFrom('leave' as const, 'die' as const),
+        fc.boolean(),
+        fc.nat(),
+        (count, total, kind, lends, choice) => {
+          const world = new World(total);
+          for (let index = 0; index < count; index++) world.happen(['join', index]);
+          const away = world.processes[choice % count]!;
+          away.record = { ...away.record, rejoinWindow: 9, lends };
+          world.settle();
+          const before = world.heldBy.map((holder) => holder?.[0]);
+          world.happen([kind, choice % count]);
+          world.settle();
+          away.isRegistered = false;
+          if (!lends) {
+            const others = before.map((id) => (id === away.record.id ? undefined : id));
+            assert.deepEqual(
+              world.heldBy.map((holder) => holder?.[0]),
+              others,
+            );
+          }
+          world.happen(['rejoin', 0]);
+          world.settle();
+          assert.deepEqual(
+            world.heldBy.map((holder) => holder?.[0]),
+            before,
+          );
+          assert.equal(world.plan?.away.length, 0);
+        },
+      ),
+      { numRuns: 3_000 },
     );
   });
 
