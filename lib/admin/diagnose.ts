@@ -2,7 +2,7 @@ import type { GroupConfig } from '../coordinator/group-config.js';
 import type { Plan } from '../coordinator/plan.js';
 import { rosterOf } from '../coordinator/roster.js';
 import { builtInStrategies } from '../strategies/index.js';
-import { formatItems } from './item-ranges.js';
+import { formatSomeItems } from './item-ranges.js';
 import { stepOf, type Strategies } from './predict.js';
 import { configOf, type GroupSnapshot, leaderOf, planOf, recordsOf } from './snapshot.js';
 import { formatLabels, hasLabels } from './standing.js';
@@ -224,7 +224,7 @@ function ignoredPins(snapshot: GroupSnapshot, config: GroupConfig): Problem[] {
   return [
     warning(
       'pin-ignored',
-      `Items ${formatItems(pins.map(({ item }) => item))} are pinned to who cannot hold them: ${list(targets)}`,
+      `Items ${formatSomeItems(pins.map(({ item }) => item))} are pinned to who cannot hold them: ${list(targets)}`,
       'Unpin them, or start that instance',
     ),
   ];
@@ -241,7 +241,7 @@ function missingLabels(snapshot: GroupSnapshot, config: GroupConfig): Problem[] 
   return [...asking].map(([labels, items]) =>
     warning(
       'unplaced',
-      `Nobody can hold items ${formatItems(items)}: no instance has ${labels}`,
+      `Nobody can hold items ${formatSomeItems(items)}: no instance has ${labels}`,
       'Start an instance with these labels, or change what the items need',
     ),
   );
@@ -255,7 +255,7 @@ function beyondTotal(config: GroupConfig, plan: Plan | undefined): Problem[] {
   return [
     note(
       'out-of-range',
-      `The configuration speaks of items ${formatItems(items)}, and the total is ${total}`,
+      `The configuration speaks of items ${formatSomeItems(items)}, and the total is ${total}`,
       'Right if the total is to grow again',
     ),
   ];

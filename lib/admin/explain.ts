@@ -1,6 +1,6 @@
 import type { GroupConfig } from '../coordinator/group-config.js';
 import type { MemberRecord } from '../coordinator/member-record.js';
-import type { Plan } from '../coordinator/plan.js';
+import type { Plan, PlanMember } from '../coordinator/plan.js';
 import { rosterOf, type Seat } from '../coordinator/roster.js';
 import { foresee, holders, type Strategies, stepOf } from './predict.js';
 import { formatLabels, hasLabels } from './standing.js';
@@ -81,7 +81,7 @@ class Context {
   readonly #isMoving: boolean;
   readonly #seats: readonly Seat[];
   /** Who will hold what, once a pause is over. */
-  readonly #heirs: readonly (string | undefined)[];
+  readonly #heirs: readonly (PlanMember | undefined)[];
   readonly #isBarrier: boolean;
 
   constructor(
@@ -106,7 +106,7 @@ class Context {
   }
 
   heirOf(item: number): string | undefined {
-    return this.#heirs[item];
+    return this.#heirs[item]?.id;
   }
 
   because(item: number): Because | undefined {
@@ -119,12 +119,13 @@ class Context {
     if (this.#isBarrier) return this.#barrier();
     const home = holder ? undefined : this.plan.away[this.plan.homes[item]!];
     if (home) return because('reserved', `reserved for ${home.id}, which may come back`);
-    if (!holder && this.heirOf(item) === undefined) return this.#unplaced(item);
-    if (this.heirOf(item) === holder?.id) return undefined;
+    const heir = this.#heirs[item];
+    if (!holder && !heir) return this.#unplaced(item);
+    if (heir?.incarnation === holder?.incarnation) return undefined;
     return this.#notBegun();
   }
 
-  #asked({ id, incarnation }: Plan['members'][number]): Because {
+  #asked({ id, incarnation }: PlanMember): Because {
     const record = this.#live.get(incarnation);
     if (!record || !this.#draining.has(incarnation)) {
       return because('leader', `${id} has let go; the leader has yet to give it away`);

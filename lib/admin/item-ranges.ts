@@ -23,3 +23,10 @@ export function parseItems(text: string): number[] | undefined {
   }
   return [...items].toSorted((a, b) => a - b);
 }
+
+/** The same, cut after so many characters: `0-3, 7, … (120 items)`. */
+export function formatSomeItems(items: readonly number[], most = 100): string {
+  const all = formatItems(items);
+  if (all.length <= most) return all;
+  return `${all.slice(0, all.lastIndexOf(',', most))}, … (${items.length} items)`;
+}

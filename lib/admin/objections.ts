@@ -3,7 +3,7 @@ import { rosterOf } from '../coordinator/roster.js';
 import { builtInStrategies } from '../strategies/index.js';
 import type { ConfigChange } from './changes.js';
 import { isBuiltIn, list } from './diagnose.js';
-import { formatItems } from './item-ranges.js';
+import { formatSomeItems } from './item-ranges.js';
 import { type GroupSnapshot, planOf, recordsOf } from './snapshot.js';
 import { formatLabels, hasLabels } from './standing.js';
 
@@ -58,13 +58,16 @@ function unknownItems(
   if (total === undefined) return [];
   const beyond = items.filter((item) => item >= total);
   if (beyond.length === 0) return [];
-  return [`there is no item ${formatItems(beyond)}: they are numbered from 0 to ${total - 1}`];
+  return [`there is no item ${formatSomeItems(beyond)}: they are numbered from 0 to ${total - 1}`];
 }
 
 function unknownStrategy(before: GroupConfig, { strategy }: GroupConfig): string[] {
   if (strategy === before.strategy || isBuiltIn(strategy)) return [];
   const known = Object.keys(builtInStrategies).join(', ');
-  return [`the strategy ${JSON.stringify(strategy)} is not built in (${known})`];
+  const shown = JSON.stringify(strategy);
+  return [
+    `the strategy ${shown} is not built in (${known}); force it if the instances bring it along`,
+  ];
 }
 
 function unmetNeeds(

@@ -1,6 +1,6 @@
 import type { GroupConfig } from '../coordinator/group-config.js';
 import type { MemberRecord } from '../coordinator/member-record.js';
-import type { Plan } from '../coordinator/plan.js';
+import type { Plan, PlanMember } from '../coordinator/plan.js';
 import { PLAN_FORMAT } from '../coordinator/plan-codec.js';
 import { type LeaderFacts, next, type Step } from '../coordinator/planner.js';
 import { rosterOf } from '../coordinator/roster.js';
@@ -30,7 +30,7 @@ export interface JoiningInstance {
 export interface Prediction {
   /** The total afterwards. */
   readonly total: number;
-  /** How many items have another holder afterwards, or one where they had none. */
+  /** How many items have another holder afterwards; where the total changes, all that have one. */
   readonly moves: number;
   readonly moved: readonly PredictedMove[];
   /** How many items are stopped on the way; where the total changes, all of them are. */
@@ -142,10 +142,9 @@ export function stepOf(
   return next(plan, members, config, facts);
 }
 
-/** For each item the id of its holder. */
-export function holders(plan: Plan | undefined): (string | undefined)[] {
-  if (!plan) return [];
-  return Array.from(plan.owners, (owner) => plan.members[owner]?.id);
+/** For each item its holder. */
+export function holders(plan: Plan | undefined): (PlanMember | undefined)[] {
+  return plan ? Array.from(plan.owners, (owner) => plan.members[owner]) : [];
 }
 
 function without(members: readonly MemberRecord[], leave: readonly string[]): MemberRecord[] {
@@ -191,27 +190,21 @@ function acknowledged(members: readonly MemberRecord[], plan: Plan): MemberRecor
   );
 }
 
-function movesBetween(
-  before: readonly (string | undefined)[],
-  after: readonly (string | undefined)[],
-): PredictedMove[] {
-  const moves: PredictedMove[] = [];
-  for (let item = 0; item < after.length; item++) {
-    const [from, to] = [before[item], after[item]];
-    if (to === undefined || from === to) continue;
-    moves.push({ item, ...(from === undefined ? {} : { from }), to });
-  }
-  return moves;
+type Holders = readonly (PlanMember | undefined)[];
+
+function movesBetween(before: Holders, after: Holders): PredictedMove[] {
+  // An item of another total is another item, even where it has the same number.
+  const isComparable = before.length === after.length;
+  return after.flatMap((holder, item) => {
+    const former = isComparable ? before[item] : undefined;
+    if (!holder || holder.incarnation === former?.incarnation) return [];
+    return { item, ...(former ? { from: former.id } : {}), to: holder.id };
+  });
 }
 
-function loadsOf(
-  before: readonly (string | undefined)[],
-  after: readonly (string | undefined)[],
-  able: readonly string[],
-): PredictedLoad[] {
-  const ids = new Set(able);
-  for (const id of [...before, ...after]) if (id !== undefined) ids.add(id);
+function loadsOf(before: Holders, after: Holders, able: readonly string[]): PredictedLoad[] {
   const [had, has] = [countsOf(before), countsOf(after)];
+  const ids = new Set([...able, ...had.keys(), ...has.keys()]);
   return [...ids].toSorted().map((id) => ({
     id,
     before: had.get(id) ?? 0,
@@ -219,8 +212,8 @@ function loadsOf(
   }));
 }
 
-function countsOf(ids: readonly (string | undefined)[]): Map<string, number> {
+function countsOf(held: Holders): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const id of ids) if (id !== undefined) counts.set(id, (counts.get(id) ?? 0) + 1);
+  for (const holder of held) if (holder) counts.set(holder.id, (counts.get(holder.id) ?? 0) + 1);
   return counts;
 }

@@ -9,7 +9,7 @@ import type { ShardingStrategy } from '../interfaces/sharding-strategy.interface
 import { type Environment, silentLog, systemEnvironment } from '../registry/environment.js';
 import { pathProblem } from '../registry/node-path.js';
 import type { Registry } from '../registry/registry.js';
-import { registryErrorCode } from '../registry/registry.errors.js';
+import { InvalidArgumentError, registryErrorCode } from '../registry/registry.errors.js';
 import { SureWrites } from '../registry/sure-writes.js';
 import { type ZooKeeperOptions, ZooKeeperRegistry } from '../registry/zookeeper/index.js';
 import { ConfigConflictError, RefusedError } from './admin.errors.js';
@@ -110,11 +110,10 @@ export class ShardingAdmin {
   /** Connects to an ensemble; `close()` ends the connection. */
   static async connect(options: ShardingAdminOptions): Promise<ShardingAdmin> {
     const { namespace = 'dynamic-sharding', strategies, ...zookeeper } = options;
-    const problem = pathProblem(`/${namespace}`);
+    const problem = namespace === '' ? 'it is empty' : pathProblem(`/${namespace}`);
     if (problem !== undefined) {
-      throw new RefusedError(
-        `The namespace ${JSON.stringify(namespace)} cannot be one: ${problem}`,
-      );
+      const shown = JSON.stringify(namespace);
+      throw new InvalidArgumentError(`The namespace ${shown} cannot be one: ${problem}`);
     }
     const environment = systemEnvironment();
     const registry = new ZooKeeperRegistry(zookeeper, environment);

@@ -28,7 +28,7 @@ function commandLine({ width }: Terminal, choose: (choice: Choice) => void): Arg
     .usage('$0 <verb> --connect host:2181 --namespace name')
     .options(COMMON)
     .parserConfiguration({ 'camel-case-expansion': false, 'parse-numbers': false })
-    .completion('completion', 'Prints a script for the completion of bash and zsh')
+    .completion('completion', 'A completion script for bash or zsh')
     .example('$0 status --namespace orders', 'who holds what')
     .example('$0 <verb> --help', 'more on a verb, with examples')
     .epilogue(

@@ -1,5 +1,3 @@
-import { registryErrorCode } from '../registry/registry.errors.js';
-
 /** What the command ends with; documented, so never to be renumbered. */
 export const EXIT = {
   done: 0,
@@ -36,10 +34,17 @@ export function exitCodeOf(error: unknown): number {
   return (typeof code === 'string' ? BY_CODE[code] : undefined) ?? EXIT.failed;
 }
 
+/** The library speaks of an application's options, which the command has under other names. */
+const AS_HERE: readonly (readonly [RegExp, string])[] = [
+  [/; check registry\.connect and .*$/, ''],
+  [/registry\.connect\b/g, '--connect'],
+  [/registry\.auth\.credentials/g, 'the credentials'],
+  [/the credentials in registry\.auth do not open/g, 'the credentials given, if any, do not open'],
+];
+
 /** One line for people, whatever it was; a stack would tell them nothing. */
 export function lineOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const line = message.replace(/\s*\n\s*/g, ' ').trim();
-  if (registryErrorCode(error) !== 'NO_AUTH') return line;
-  return `No rights: ${line.replace('the credentials in registry.auth do', 'the credentials given, if any, do')}`;
+  return AS_HERE.reduce((text, [theirs, ours]) => text.replace(theirs, ours), line);
 }

@@ -1,7 +1,7 @@
 import { lastValueFrom, takeUntil, tap, timer } from 'rxjs';
 import type { ShardingAdmin, ShardingTarget } from '../admin/index.js';
 import { aborted$ } from '../coordinator/async.js';
-import { formatItems } from '../admin/item-ranges.js';
+import { formatSomeItems } from '../admin/item-ranges.js';
 import { RefusedError } from '../admin/index.js';
 import { change, isWanted } from './asking.js';
 import { EXIT, UsageError } from './exit-codes.js';
@@ -65,7 +65,7 @@ function unlessCleared<T>(given: Given, name: string, parse: (text: string) => T
 export const verbs: readonly Verb[] = [
   {
     usage: 'status',
-    describe: 'Who holds what, what moves and why it waits, and what is wrong',
+    describe: 'Who holds what, and why things wait',
     examples: [
       ['status', 'the group of the namespace dynamic-sharding'],
       ['status --namespace orders --json', 'another one, for a script'],
@@ -78,7 +78,7 @@ export const verbs: readonly Verb[] = [
   },
   {
     usage: 'watch',
-    describe: 'The status, again after each change, until Ctrl-C',
+    describe: 'The status, live, until Ctrl-C',
     options: { timeout: { describe: 'end after so many seconds' } },
     examples: [
       ['watch', 'redrawn on a terminal, else a line for each change'],
@@ -89,7 +89,7 @@ export const verbs: readonly Verb[] = [
   },
   {
     usage: 'plan',
-    describe: 'What would move if something changed; nothing is written',
+    describe: 'What would move if; writes nothing',
     options: {
       join: { type: 'array', describe: 'an instance joins: its id, or id=weight' },
       leave: { type: 'array', describe: 'an instance leaves' },
@@ -117,7 +117,7 @@ export const verbs: readonly Verb[] = [
   },
   {
     usage: 'history',
-    describe: 'The last changes: when, who led, why, how many moved, how long it took',
+    describe: 'The last changes, and what they took',
     options: { limit: { describe: 'how many, 10 unless said' } },
     examples: [['history --limit 3', 'the last three']],
     isChange: false,
@@ -128,8 +128,8 @@ export const verbs: readonly Verb[] = [
   },
   {
     usage: 'doctor',
-    describe: 'Looks for what is wrong; exit code 1 if there is anything but notes',
-    examples: [['doctor', 'takes some seconds if the leader has something to do']],
+    describe: 'Looks for what is wrong',
+    examples: [['doctor', 'exit code 1 if there is more than notes']],
     isChange: false,
     run: async ({ admin, terminal }) => {
       const problems = await admin.doctor();
@@ -143,7 +143,7 @@ export const verbs: readonly Verb[] = [
   },
   {
     usage: 'reshard',
-    describe: 'Asks the leader to look at everything anew',
+    describe: 'Asks the leader to look anew',
     examples: [['reshard --yes', 'without a question']],
     isChange: true,
     run: async (context) => {
@@ -155,16 +155,16 @@ export const verbs: readonly Verb[] = [
   changing(
     {
       usage: 'set-total <total>',
-      describe: 'How many items there are; everybody lets go of everything for it',
+      describe: 'How many items there are',
       positionals: { total: 'a whole number, or "instances" for as many as there are' },
-      examples: [['set-total 24 --yes', '24 items, without a question']],
+      examples: [['set-total 24 --yes', 'everybody lets go of everything first']],
     },
     (admin, given, options) => admin.setTotal(totalOf(given.text('total')), options),
   ),
   changing(
     {
       usage: 'set-strategy <strategy>',
-      describe: 'Who decides which instance gets which item',
+      describe: 'What decides who gets which item',
       positionals: { strategy: 'the name of a strategy' },
       examples: [
         ['set-strategy rendezvous', 'one that is built in'],
@@ -176,7 +176,7 @@ export const verbs: readonly Verb[] = [
   changing(
     {
       usage: 'set-param <items> [value]',
-      describe: 'What items hand to whoever gets them from now on',
+      describe: 'What items hand to their holder',
       positionals: { items: ITEMS, value: 'JSON, or any other text' },
       options: { clear: CLEAR },
       examples: [
@@ -193,7 +193,7 @@ export const verbs: readonly Verb[] = [
   changing(
     {
       usage: 'set-weight <target> <weight>',
-      describe: 'How much an instance can carry, or how heavy an item is',
+      describe: 'Of an instance, or of items',
       positionals: { ...TARGET.positionals, weight: 'a number, or "default" to take it back' },
       options: TARGET.options,
       examples: [
@@ -212,7 +212,7 @@ export const verbs: readonly Verb[] = [
   changing(
     {
       usage: 'set-needs <items> [labels..]',
-      describe: 'The labels that an instance must have to hold items',
+      describe: 'Labels that holders must have',
       positionals: { items: ITEMS, labels: 'such as zone=a' },
       options: { clear: CLEAR },
       examples: [
@@ -232,7 +232,7 @@ export const verbs: readonly Verb[] = [
   changing(
     {
       usage: 'set-spread [label]',
-      describe: 'Spreads items over the values of a label first, such as zones',
+      describe: 'Spreads over zones, or other labels',
       positionals: { label: 'the key of a label' },
       options: { clear: CLEAR },
       examples: [
@@ -248,7 +248,7 @@ export const verbs: readonly Verb[] = [
   changing(
     {
       usage: 'set-limit [limit]',
-      describe: 'How many items may be on the move at once',
+      describe: 'How many may move at once',
       positionals: { limit: 'a number, or a share such as 25%' },
       options: { clear: CLEAR },
       examples: [
@@ -262,7 +262,7 @@ export const verbs: readonly Verb[] = [
   changing(
     {
       usage: 'pin <items> <instance>',
-      describe: 'Items that an instance is to hold, as long as it can',
+      describe: 'Ties items to an instance',
       positionals: { items: ITEMS, instance: INSTANCE },
       examples: [['pin 0-3 ada', 'ada holds these four']],
     },
@@ -272,7 +272,7 @@ export const verbs: readonly Verb[] = [
   changing(
     {
       usage: 'unpin <items>',
-      describe: 'Lets items be held by anybody again',
+      describe: 'Lets anybody hold items again',
       positionals: { items: ITEMS },
       examples: [['unpin 0-3', 'these four']],
     },
@@ -281,7 +281,7 @@ export const verbs: readonly Verb[] = [
   changing(
     {
       usage: 'disable <target>',
-      describe: 'An instance that holds nothing, or items that nobody holds',
+      describe: 'Holds nothing, or is held by nobody',
       ...TARGET,
       examples: [
         ['disable ada', 'an instance'],
@@ -305,7 +305,7 @@ export const verbs: readonly Verb[] = [
   changing(
     {
       usage: 'cordon <instance>',
-      describe: 'An instance that keeps what it has and gets nothing new',
+      describe: 'Keeps what it has, gets nothing new',
       positionals: { instance: INSTANCE },
       examples: [['cordon ada', 'before looking into what ails it']],
     },
@@ -322,7 +322,7 @@ export const verbs: readonly Verb[] = [
   ),
   {
     usage: 'drain <instance>',
-    describe: 'Takes everything from an instance, and waits until it holds nothing',
+    describe: 'Empties an instance, and waits for it',
     positionals: { instance: INSTANCE },
     options: {
       wait: { type: 'boolean', default: true, describe: 'wait; --no-wait to return at once' },
@@ -347,7 +347,7 @@ export const verbs: readonly Verb[] = [
   changing(
     {
       usage: 'pause',
-      describe: 'Nothing moves, except from those who go',
+      describe: 'Nothing moves, except from who goes',
       examples: [['pause', 'before a deployment']],
     },
     (admin, _, options) => admin.pause(options),
@@ -362,7 +362,7 @@ export const verbs: readonly Verb[] = [
   ),
   {
     usage: 'remove',
-    describe: 'Deletes a namespace from the store, only if nobody lives in it',
+    describe: 'Deletes a namespace nobody lives in',
     examples: [['remove --namespace old-orders', 'asks first']],
     isChange: true,
     run: async (context) => {
@@ -414,7 +414,7 @@ async function drain(context: Context): Promise<Awaited<ReturnType<Verb['run']>>
   const drained = items.length === 0;
   const json = { ...(result as object), instance, drained, items };
   if (drained) return { json, lines: [...lines, `${plain(instance)} holds nothing any more.`] };
-  const left = `${plain(instance)} still holds ${formatItems(items)}; the drain goes on, "undrain" takes it back`;
+  const left = `${plain(instance)} still holds ${formatSomeItems(items)}; the drain goes on, "undrain" takes it back`;
   return {
     json,
     lines: [...lines, left],

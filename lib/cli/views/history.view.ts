@@ -10,26 +10,22 @@ export function historyLines(entries: readonly HistoryEntry[], look: Look): stri
       { title: 'WHEN', most: 19 },
       { title: 'LEADER', most: 14 },
       { title: 'MOVED', most: 7, align: 'right' },
-      { title: 'TOOK' },
+      { title: 'TOOK', most: 8, align: 'right' },
+      { title: 'WAITED', most: 8, align: 'right' },
+      { title: 'DRAINED', most: 8, align: 'right' },
       { title: 'WHY' },
     ],
     entries.map(({ at, leader, moved, took, why, total }) => [
       time(at),
       leader,
       String(moved),
-      phases(took),
+      duration(took.all),
+      took.waiting > 0 ? duration(took.waiting) : '',
+      took.draining > 0 ? duration(took.draining) : '',
       causes(why, total),
     ]),
     look,
   );
-}
-
-function phases({ all, waiting, draining }: HistoryEntry['took']): string {
-  const parts = [
-    ...(waiting > 0 ? [`${duration(waiting)} waiting`] : []),
-    ...(draining > 0 ? [`${duration(draining)} draining`] : []),
-  ];
-  return parts.length === 0 ? duration(all) : `${duration(all)} (${parts.join(', ')})`;
 }
 
 function causes(why: HistoryCauses, total: number): string {

@@ -1,4 +1,4 @@
-import { formatItems } from '../../admin/item-ranges.js';
+import { formatSomeItems } from '../../admin/item-ranges.js';
 import type { Prediction } from '../../admin/predict.js';
 import { type Look, paragraph, table } from './table.js';
 import { count, plain } from './text.js';
@@ -8,7 +8,7 @@ export function predictionLine({ total, moves, stopped, unplaced, settles }: Pre
   const parts = [
     `${count(moves, 'item')} of ${total} would move`,
     `${stopped} would be stopped on the way`,
-    ...(unplaced.length > 0 ? [`nobody would hold ${formatItems(unplaced)}`] : []),
+    ...(unplaced.length > 0 ? [`nobody would hold ${formatSomeItems(unplaced)}`] : []),
     ...(settles ? [] : ['this was not followed to its end']),
   ];
   return parts.join('; ');
@@ -40,7 +40,7 @@ export function predictionLines(prediction: Prediction, look: Look): string[] {
       ? []
       : table(
           [{ title: 'FROM', most: 24 }, { title: 'TO', most: 24 }, { title: 'ITEMS' }],
-          [...routes.values()].map(({ from, to, items }) => [from, to, formatItems(items)]),
+          [...routes.values()].map(({ from, to, items }) => [from, to, formatSomeItems(items)]),
           look,
         )),
   ];

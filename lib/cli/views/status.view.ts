@@ -1,5 +1,5 @@
 import type { GroupConfig } from '../../coordinator/group-config.js';
-import { formatItems } from '../../admin/item-ranges.js';
+import { formatSomeItems } from '../../admin/item-ranges.js';
 import { formatLabels, type InstanceState } from '../../admin/standing.js';
 import type { GroupStatus, InstanceStatus } from '../../admin/status.js';
 import type { Style } from '../terminal.js';
@@ -69,7 +69,7 @@ function instanceTable({ instances }: GroupStatus, look: Look): string[] {
 function instanceCells(instance: InstanceStatus): Cell[] {
   const { id, state, leads, weight, lease, labels = {}, items, releasing } = instance;
   const style = STYLES[state];
-  const leaving = releasing.length > 0 ? `letting go of ${formatItems(releasing)}` : '';
+  const leaving = releasing.length > 0 ? `letting go of ${formatSomeItems(releasing)}` : '';
   return [
     leads ? { text: '★', style: 'cyan' } : '',
     id,
@@ -78,7 +78,7 @@ function instanceCells(instance: InstanceStatus): Cell[] {
     lease === undefined ? '' : duration(lease),
     formatLabels(labels),
     String(items.length),
-    [formatItems(items), leaving].filter((text) => text !== '').join('; '),
+    [formatSomeItems(items), leaving].filter((text) => text !== '').join('; '),
   ];
 }
 
@@ -86,7 +86,7 @@ function waitTable({ waits }: GroupStatus, look: Look): string[] {
   if (waits.length === 0) return [];
   return table(
     [{ title: 'ITEMS' }, { title: 'FROM', most: 16 }, { title: 'TO', most: 16 }, { title: 'WHY' }],
-    waits.map(({ items, from = '', to = '', why }) => [formatItems(items), from, to, why]),
+    waits.map(({ items, from = '', to = '', why }) => [formatSomeItems(items), from, to, why]),
     look,
   );
 }
@@ -107,7 +107,7 @@ export function configurationLines(config: GroupConfig | undefined, look: Look):
       paragraph(`${shorten(plain(id), 32)}: ${words(said)}`, 0, look),
     ),
     ...itemGroups(items).flatMap(([said, numbers]) =>
-      paragraph(`${formatItems(numbers)}: ${said}`, 0, look),
+      paragraph(`${formatSomeItems(numbers)}: ${said}`, 0, look),
     ),
   ];
 }
