@@ -20,7 +20,7 @@ export async function run(
       ? await obey(choice.verb, new Given(choice.values), terminal, connect)
       : EXIT.done;
   } catch (error) {
-    terminal.err(`${terminal.paint('red', 'nest-sharding:')} ${lineOf(error)}\n`);
+    terminal.err(`nest-sharding: ${lineOf(error)}\n`);
     return exitCodeOf(error);
   }
 }

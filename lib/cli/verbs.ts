@@ -377,7 +377,7 @@ export const verbs: readonly Verb[] = [
 
 const calledOff = (): RefusedError => new RefusedError('Called off; nothing was changed');
 
-const CLEAR_SCREEN = '\u001B[H\u001B[2J\u001B[3J';
+const CLEAR_SCREEN = '\u001B[H\u001B[J';
 
 async function watch({ admin, given, terminal }: Context): Promise<undefined> {
   const timeout = secondsOf(given.optional('timeout'));
