@@ -292,7 +292,8 @@ export class ShardingAdmin {
     { timeout = Infinity, signal }: WaitOptions = {},
     onProgress: (progress: DrainProgress) => void = () => {},
   ): Promise<DrainProgress> {
-    let progress: DrainProgress = { instance, items: [] };
+    // Looked at in any case, so that whoever does not wait is not told that nothing is left.
+    let progress = this.#progressOf(await this.#look(), instance);
     const empty$ = this.#looks().pipe(
       map((snapshot) => this.#progressOf(snapshot, instance)),
       distinctUntilChanged<DrainProgress>(isSame),

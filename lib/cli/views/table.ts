@@ -19,7 +19,7 @@ export interface Look {
 
 const GAP = 2;
 /** A column of text is no use below this. */
-const NARROWEST = 16;
+const NARROWEST = 12;
 
 /** The lines of a table, none longer than the width. Columns that are empty throughout are left out. */
 export function table(
