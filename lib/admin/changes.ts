@@ -9,7 +9,7 @@ import {
 export interface ConfigChange {
   readonly instances: readonly string[];
   readonly items: readonly number[];
-  apply(config: GroupConfig): GroupConfig;
+  readonly apply: (config: GroupConfig) => GroupConfig;
 }
 
 /** An instance by its id, or items by their numbers. @publicApi */

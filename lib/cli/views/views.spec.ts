@@ -157,7 +157,7 @@ ada   ben  0
         const paint: Look['paint'] = (style, text) => styleText(style, text);
         for (const line of statusLines(odd, { width, paint })) {
           const shown = stripVTControlCharacters(line);
-          expect([...shown].length).toBeLessThanOrEqual(width);
+          expect(shown.length).toBeLessThanOrEqual(width);
           // eslint-disable-next-line no-control-regex
           expect(shown).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
         }
