@@ -16,9 +16,9 @@ export async function benchQuestions(report: Report): Promise<void> {
   // What the loop itself costs is not theirs.
   const nothing = await measure(() => 1);
   const owns = await measure((call) => (coordinator.owns(call % SHARDS) ? 1 : 0));
-  const items = await measure(() => coordinator.items.length);
+  const items = await measure(() => (coordinator.items.length > 0 ? 1 : 0));
   const keys = Array.from({ length: SHARDS }, (_, index) => `order-${index}-of-customer-4711`);
-  const shard = await measure((call) => shardOf(keys[call % SHARDS]!, SHARDS) + 1);
+  const shard = await measure((call) => (shardOf(keys[call % SHARDS]!, SHARDS) >= 0 ? 1 : 0));
   await closeAll(group);
   report.add(
     { name: 'owns()', measured: owns.time - nothing.time, limit: 100, unit: 'ns', basis: 'fixed' },
@@ -62,7 +62,8 @@ async function measure(
     allocated = Math.min(allocated, Math.max(0, process.memoryUsage().heapUsed - before) / BITE);
     await sleep(5);
   }
-  if (answers < BITE * BITES) throw new Error('the answer was no: nothing was measured');
+  // One "no" would be enough: whoever holds nothing any more answers much faster.
+  if (answers !== BITE * BITES) throw new Error('the answer was no: nothing was measured');
   // What else the machine does only adds to it.
   return { time: Math.min(...times), allocated };
 }

@@ -9,7 +9,10 @@ import {
   OnShardingCompleted,
   OnShardingStarted,
   OnShardReleased,
+  PerShard,
 } from './decorators/index.js';
+import type { Shard } from './interfaces/sharding-values.interface.js';
+import { MemoryCluster } from './registry/memory/index.js';
 import { ShardingModule } from './sharding.module.js';
 import { ShardingService } from './sharding.service.js';
 
@@ -244,6 +247,44 @@ describe('the explorer', () => {
       'error ShardingHooks: @OnShardAcquired on Clumsy@work failed: dropped it',
     ]);
     expect(app.get(ShardingService).items).toEqual([]);
+    await app.close();
+  });
+
+  it('names in one warning what an observer will never run, and lets it do nothing', async () => {
+    class Jobs {
+      readonly ran: string[] = [];
+
+      @OnLeader()
+      @LeaderOnly()
+      lead(): void {
+        this.ran.push('lead');
+      }
+
+      @PerShard()
+      async sweep(_shard?: Shard): Promise<void> {
+        this.ran.push('sweep');
+      }
+
+      @OnLeaderLost({ sharding: 'b' })
+      lost(): void {}
+    }
+    const registry = { type: 'memory', cluster: new MemoryCluster() } as const;
+    const { app, logs } = await fakedApp({
+      imports: [
+        ShardingModule.forRoot({ registry, role: 'observer' }),
+        ShardingModule.forRoot({ registry, total: 8, name: 'b', namespace: 'b' }),
+      ],
+      providers: [Jobs],
+    });
+    await app.init();
+    expect(logs.lines).toEqual([
+      'warn ShardingExplorer: ShardingModule is an observer, which holds nothing and never leads, so ' +
+        'these never run: @OnLeader on Jobs@lead, @LeaderOnly on Jobs@lead, @PerShard on Jobs@sweep. ' +
+        'Move them to an application with role: "member"',
+    ]);
+    app.get(Jobs).lead();
+    await app.get(Jobs).sweep();
+    expect(app.get(Jobs).ran).toEqual([]);
     await app.close();
   });
 

@@ -1,10 +1,14 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
-import type { HookKind, HookMetadata } from './interfaces/sharding-metadata.interface.js';
+import type {
+  GuardMetadata,
+  HookKind,
+  HookMetadata,
+} from './interfaces/sharding-metadata.interface.js';
 import { SHARDING_GATES } from './sharding.constants.js';
 import type { HookListener } from './sharding.dispatcher.js';
 import { UnknownShardingError } from './sharding.errors.js';
-import { cannotGuard, notStatic, unknownRegistrations } from './sharding.messages.js';
+import { cannotGuard, neverRun, notStatic, unknownRegistrations } from './sharding.messages.js';
 import { ShardingMetadataAccessor } from './sharding-metadata.accessor.js';
 import { ShardingRegistrations } from './sharding.registrations.js';
 
@@ -16,6 +20,8 @@ interface Finding<M> {
   readonly label: string;
   readonly metadata: M;
 }
+
+type Decoration = HookMetadata | GuardMetadata;
 
 /** Finds the decorated methods of the application and joins them with their registrations. */
 @Injectable()
@@ -38,6 +44,7 @@ export class ShardingExplorer implements OnModuleInit {
     const hooks = this.#find(instances, (method) => this.accessor.hooksOf(method));
     const guards = this.#find(instances, (method) => this.accessor.guardsOf(method));
     this.#assertKnown([...hooks, ...guards]);
+    this.#warnOfObservers([...hooks, ...guards]);
     for (const hook of hooks) this.#listen(hook);
     for (const { instance, label, metadata } of guards) {
       this.#openGates(instance, metadata.decorator, label);
@@ -66,11 +73,20 @@ export class ShardingExplorer implements OnModuleInit {
     return prototype ? this.scanner.getAllMethodNames(prototype) : [];
   }
 
-  #assertKnown(findings: readonly Finding<{ decorator: string; sharding: string | undefined }>[]) {
+  #assertKnown(findings: readonly Finding<Decoration>[]): void {
     const unknown = findings.filter(({ metadata }) => !this.registrations.get(metadata.sharding));
     if (unknown.length === 0) return;
     const uses = unknown.map(({ label, metadata }) => ({ label, ...metadata }));
     throw new UnknownShardingError(unknownRegistrations(uses, this.registrations.names));
+  }
+
+  #warnOfObservers(findings: readonly Finding<Decoration>[]): void {
+    for (const { name, role } of this.registrations.all) {
+      const uses = findings
+        .filter(({ metadata }) => role === 'observer' && metadata.sharding === name)
+        .map(({ label, metadata: { decorator } }) => ({ label, decorator }));
+      if (uses.length > 0) this.#logger.warn(neverRun(name, uses));
+    }
   }
 
   #listen({ instance, key, label, metadata }: Finding<HookMetadata>): void {

@@ -12,6 +12,7 @@ import {
   OnShardingCompleted,
   OnShardingStarted,
   OnShardReleased,
+  type OwnersChange,
   PerShard,
   type ReleaseReason,
   type Shard,
@@ -129,6 +130,46 @@ describe('applications on one memory cluster', () => {
     });
   });
 
+  it('are seen by an observer, which none of them notices', async () => {
+    const cluster = new MemoryCluster();
+    const registry = { type: 'memory', cluster } as const;
+    const options = { registry, total: 8, startup: { wait: true } };
+    const observer = await start({ registry, role: 'observer' });
+    expect(observer.sharding.status).toBe('connecting');
+    const seen: OwnersChange[] = [];
+    let isCompleted = false;
+    observer.sharding.owners$.subscribe({
+      next: (change) => seen.push(change),
+      complete: () => (isCompleted = true),
+    });
+    const one = await start({ ...options, instance: { id: 'one', address: 'http://one' } });
+    await observer.sharding.whenReady({ timeout: 10_000 });
+    const other = await start({ ...options, instance: { id: 'other' } });
+    await eventually(() => {
+      expect(other.sharding.items).toHaveLength(4);
+      for (const { sharding } of [one, other]) {
+        for (const item of sharding.items) {
+          expect(observer.sharding.ownerOf(item)?.instanceId).toBe(sharding.instanceId);
+        }
+      }
+    });
+    const moved = new Set(seen.slice(1).flatMap(({ changed }) => changed));
+    expect(moved).toEqual(new Set(other.sharding.items));
+    expect(observer.sharding).toMatchObject({ total: 8, items: [], leaderId: 'one' });
+    const keys = Array.from({ length: 1_000 }, (_, index) => `key-${index}`);
+    const key = keys.find((candidate) => one.sharding.ownsKey(candidate))!;
+    expect(observer.sharding.ownerOfKey(key)).toEqual({
+      instanceId: 'one',
+      address: 'http://one',
+    });
+    await observer.worker.visit();
+    observer.worker.report();
+    await observer.app.close();
+    expect(observer.worker.history).toEqual([]);
+    expect([observer.sharding.status, isCompleted]).toEqual(['closed', true]);
+    expect([one, other].map(({ sharding }) => sharding.items.length)).toEqual([4, 4]);
+  });
+
   it('do not wait unless told to, and say when they are ready', async () => {
     const { sharding } = await start({ registry: { type: 'memory' }, total: 'instances' });
     await sharding.whenReady({ timeout: 10_000 });
@@ -161,7 +202,7 @@ describe('applications on one memory cluster', () => {
 describe('an application on an ensemble that nobody runs', () => {
   const registry = { type: 'zookeeper', connect: '127.0.0.1:1', connectTimeout: 500 } as const;
 
-  const make = async (options: Partial<ShardingModuleRootOptions>) => {
+  const make = async (options: Pick<ShardingModuleRootOptions, 'role' | 'startup'>) => {
     const logs = new KeptLogs();
     const imports = [ShardingModule.forRoot({ registry, total: 8, ...options })];
     const module = await Test.createTestingModule({ imports }).setLogger(logs).compile();
@@ -176,8 +217,21 @@ describe('an application on an ensemble that nobody runs', () => {
     await app.close();
   });
 
-  it('does not start if it was told to wait', async () => {
-    const { module } = await make({ startup: { wait: true } });
-    await expect(module.init()).rejects.toMatchObject({ code: 'UNREACHABLE' });
+  it.each(['member', 'observer'] as const)(
+    'does not start as a %s if it was told to wait',
+    async (role) => {
+      const { module } = await make({ role, startup: { wait: true } });
+      await expect(module.init()).rejects.toMatchObject({ code: 'UNREACHABLE' });
+    },
+  );
+
+  it('starts as an observer without knowing owners, and warns', async () => {
+    const { module, logs } = await make({ role: 'observer' });
+    const app = await module.init();
+    expect(logs.lines).toEqual([
+      expect.stringMatching(/^warn Sharding: .*127\.0\.0\.1:1.*who owns what is known later$/),
+    ]);
+    expect(app.get(ShardingService)).toMatchObject({ status: 'connecting', items: [], total: 0 });
+    await app.close();
   });
 });

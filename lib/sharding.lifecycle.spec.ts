@@ -7,6 +7,7 @@ import { fakedApp } from '../test/kit/sharding-app.js';
 import { VirtualTime } from '../test/kit/virtual-clock.js';
 import type { ShardingModuleOptions } from './interfaces/sharding-options.interface.js';
 import { systemRandom } from './registry/environment.js';
+import { MemoryCluster } from './registry/memory/index.js';
 import { NoAuthError } from './registry/registry.errors.js';
 import { ShardingModule } from './sharding.module.js';
 import { ShardingService } from './sharding.service.js';
@@ -112,6 +113,25 @@ describe('the life of an application', () => {
       expect.stringMatching(/^warn Sharding: ShardingModule is not part of its group on zk1:2181/),
     ]);
     await app.close();
+  });
+
+  it('starts without a view of its group as an observer while the store is down, and warns', async () => {
+    const { time, world } = virtualWorld();
+    const cluster = new MemoryCluster(world);
+    for (const server of cluster.servers) server.stop();
+    const registry = { type: 'memory', cluster } as const;
+    const imports = [ShardingModule.forRoot({ registry, role: 'observer' })];
+    const { app, logs } = await fakedApp({ imports }, { world });
+    let started = false;
+    void app.init().then(() => (started = true));
+    await time.runUntil(() => started, 3_000);
+    expect(logs.lines).toEqual([
+      expect.stringMatching(
+        /^warn Sharding: ShardingModule has not seen its group on the memory cluster/,
+      ),
+    ]);
+    await app.close();
+    expect(logs.lines).toHaveLength(1);
   });
 
   it('does not hold the application up, and says nothing, where the group is there at once', async () => {
@@ -220,6 +240,18 @@ describe('an application that nobody tells to stop', () => {
         /^warn Sharding: Nothing listens to SIGTERM.*app\.enableShutdownHooks\(\)/,
       ),
     ]);
+    await app.close();
+  });
+
+  it('is not if it only observes: nobody waits for what it leaves behind', async () => {
+    listening(0);
+    const { time, world } = virtualWorld();
+    const registry = { type: 'memory', cluster: new MemoryCluster() } as const;
+    const imports = [ShardingModule.forRoot({ registry, role: 'observer' })];
+    const { app, logs } = await fakedApp({ imports }, { world });
+    await app.init();
+    await time.advance(60_000);
+    expect(logs.lines).toEqual([]);
     await app.close();
   });
 

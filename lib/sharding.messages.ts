@@ -1,3 +1,5 @@
+import type { ShardingRole } from './interfaces/sharding-options.interface.js';
+
 /** As messages name a registration. */
 export const moduleLabel = (name: string | undefined): string =>
   name === undefined ? 'ShardingModule' : `ShardingModule ${JSON.stringify(name)}`;
@@ -87,6 +89,17 @@ export const notStatic = (decorator: string, label: string): string =>
   `${decorator} on ${label} has no effect: its provider is request-scoped (or depends on one that is), ` +
   'so there is no instance to call. Move the method to a provider with the default scope';
 
+export const neverRun = (
+  name: string | undefined,
+  uses: readonly { decorator: string; label: string }[],
+): string => {
+  const methods = new Set(uses.map(({ decorator, label }) => `${decorator} on ${label}`));
+  return (
+    `${moduleLabel(name)} is an observer, which holds nothing and never leads, so these never run: ` +
+    `${[...methods].join(', ')}. Move them to an application with role: "member"`
+  );
+};
+
 export const notGuarded = (decorator: string, label: string): string =>
   `${decorator} on ${label} was called on an instance that the ShardingModule does not know. Import ` +
   'ShardingModule.forRoot() in the application and let Nest make the instance, as a provider with the ' +
@@ -117,8 +130,18 @@ export const notYetRegistered = (name: string | undefined, where: string, waited
   `${moduleLabel(name)} is not part of its group on ${where} after ${waited} ms. The application starts ` +
   'without shards; they come as soon as it is (startup.wait: true would make it wait)';
 
-export const startFailedLate = (name: string | undefined, reason: string): string =>
-  `${moduleLabel(name)} could not start, this instance gets no shards: ${reason}`;
+export const notYetObserving = (name: string | undefined, where: string, waited: number): string =>
+  `${moduleLabel(name)} has not seen its group on ${where} after ${waited} ms. The application starts ` +
+  'without knowing who owns what; it learns that as soon as it can (startup.wait: true would make it wait)';
+
+export const startFailedLate = (
+  name: string | undefined,
+  role: ShardingRole,
+  reason: string,
+): string => {
+  const consequence = role === 'member' ? 'this instance gets no shards' : 'it sees no owners';
+  return `${moduleLabel(name)} could not start, ${consequence}: ${reason}`;
+};
 
 export const stopFailed = (name: string | undefined, reason: string): string =>
   `${moduleLabel(name)} did not leave its group in good order: ${reason}`;

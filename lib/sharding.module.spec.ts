@@ -6,7 +6,9 @@ import { InjectSharding, OnLeader } from './decorators/index.js';
 import type {
   ShardingModuleOptions,
   ShardingOptionsFactory,
+  ShardingRole,
 } from './interfaces/sharding-options.interface.js';
+import { ObserverHoldsNothingError } from './coordinator/coordinator.errors.js';
 import { MemoryCluster } from './registry/memory/index.js';
 import { DuplicateShardingError, InvalidShardingOptionsError } from './sharding.errors.js';
 import { ShardingModule } from './sharding.module.js';
@@ -186,6 +188,32 @@ describe('ShardingModule', () => {
     await expect(app).rejects.toThrow(
       'both use the namespace "dynamic-sharding" on the same store',
     );
+  });
+
+  it('makes an observer, which may stand beside a member of the same group', async () => {
+    const registry = { type: 'memory', cluster: new MemoryCluster() } as const;
+    const observer = { registry, role: 'observer' } as const;
+    const { app, fakes } = await fakedApp({
+      imports: [
+        ShardingModule.forRoot({ ...observer, name: 'one', instance: { id: 'me' } }),
+        ShardingModule.forRoot({ ...observer, name: 'other' }),
+        ShardingModule.forRootAsync({ useFactory: () => ({ ...least, registry }) }),
+      ],
+    });
+    // Only the member's is of the factory.
+    expect(fakes.made).toHaveLength(1);
+    const sharding = app.get<ShardingService>(getShardingToken('one'));
+    expect(sharding).toMatchObject({ instanceId: 'me', status: 'connecting' });
+    await expect(sharding.drain()).rejects.toThrow(ObserverHoldsNothingError);
+  });
+
+  it('needs a total unless it observes', () => {
+    const registry = { type: 'memory' } as const;
+    ShardingModule.forRoot({ registry, role: 'observer' });
+    const role = 'observer' as ShardingRole;
+    ShardingModule.forRoot({ registry, role, total: 8 });
+    // @ts-expect-error A member has to say how many shards there are.
+    ShardingModule.forRoot({ registry, role: 'member' });
   });
 
   it('checks options when they arrive, before anything starts', async () => {

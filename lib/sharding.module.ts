@@ -43,7 +43,7 @@ const makeCoordinator: CoordinatorFactory = (...args) => new Coordinator(...args
 class ShardingCoreModule {}
 
 /**
- * Makes an application a member of a group that shares out work. Import it once, with `forRoot` or
+ * Makes an application a member, or an observer, of a group that shares out work. Import it once, with `forRoot` or
  * `forRootAsync`, in the root module; give a second group in the same application a `name`.
  * @publicApi
  */

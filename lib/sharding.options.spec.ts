@@ -19,6 +19,7 @@ describe('the options', () => {
   it('have the documented defaults', () => {
     expect(check(least)).toEqual({
       registry: { type: 'memory', cluster: undefined },
+      role: 'member',
       autoStart: true,
       coordinator: {
         namespace: 'dynamic-sharding',
@@ -43,6 +44,17 @@ describe('the options', () => {
     });
   });
 
+  it('need no total for an observer, and may be those of a member', () => {
+    const { role, registry, coordinator } = check({ registry: zookeeper, role: 'observer' });
+    expect({ role, registry }).toMatchObject({
+      role: 'observer',
+      registry: { type: 'zookeeper' },
+    });
+    expect(coordinator.namespace).toBe('dynamic-sharding');
+    const shared = { ...least, strategy: 'average', drainTimeout: 5, instance: { weight: 2 } };
+    expect(check({ ...shared, role: 'observer' })).toMatchObject({ role: 'observer' });
+  });
+
   it('wait for more changes and write the seed view where the total follows the instances', () => {
     const { coordinator } = check({ ...least, total: 'instances' });
     expect(coordinator).toMatchObject({ rebalanceDelay: 1_000, seedView: true });
@@ -62,7 +74,8 @@ describe('the options', () => {
       autoStart: false,
       drainTimeout: 0,
       rebalanceDelay: 250,
-      rejoinWindow: 0,
+      rejoinWindow: 60_000,
+      whileAway: 'lend',
       seedView: true,
       role: 'member',
     };
@@ -81,6 +94,7 @@ describe('the options', () => {
       startup: { wait: true, timeout: 1 },
       drainTimeout: 0,
       rebalanceDelay: 250,
+      rejoin: { window: 60_000, lends: true },
       seedView: true,
     });
   });
@@ -347,9 +361,15 @@ describe('the options', () => {
     ],
     ['a negative delay', { ...least, rebalanceDelay: -1 }, 'rebalanceDelay is -1: expected'],
     [
-      'a rejoin window',
-      { ...least, rejoinWindow: 5_000 },
-      'rejoinWindow is 5000, which is not available yet',
+      'a rejoin window without an id',
+      { ...least, rejoinWindow: 5_000, instance: { weight: 2 } },
+      'rejoinWindow is 5000, and instance.id is missing: set one that is the same after a restart',
+    ],
+    ['a negative rejoin window', { ...least, rejoinWindow: -1 }, 'rejoinWindow is -1: expected'],
+    [
+      'something else while away',
+      { ...least, whileAway: 'sleep' },
+      'whileAway is "sleep": expected "wait" or "lend"',
     ],
     [
       'a seed view as text',
@@ -357,9 +377,19 @@ describe('the options', () => {
       'seedView is "yes": expected true or false',
     ],
     [
-      'an observer',
-      { ...least, role: 'observer' },
-      'role is "observer", which is not available yet',
+      'a member without a total',
+      { ...least, role: 'member', total: undefined },
+      'total is missing: expected',
+    ],
+    [
+      'an observer with a total that nobody could have',
+      { ...least, role: 'observer', total: 0 },
+      'total is 0: expected',
+    ],
+    [
+      'an observer with a weight that nobody could have',
+      { ...least, role: 'observer', instance: { weight: -1 } },
+      'instance.weight is -1: expected',
     ],
     [
       'another role',

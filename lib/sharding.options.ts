@@ -3,6 +3,7 @@ import type { CoordinatorOptions, InstanceDescription } from './coordinator/coor
 import type {
   ShardingModuleOptions,
   ShardingRegistryOptions,
+  ShardingRole,
 } from './interfaces/sharding-options.interface.js';
 import type { ShardingStrategy } from './interfaces/sharding-strategy.interface.js';
 import type { Random } from './registry/environment.js';
@@ -30,6 +31,7 @@ export type RegistrySpec =
 /** The options of a registration, found good and complete. */
 export interface CheckedShardingOptions {
   readonly registry: RegistrySpec;
+  readonly role: ShardingRole;
   readonly coordinator: CoordinatorOptions;
   readonly autoStart: boolean;
 }
@@ -79,8 +81,7 @@ type Values = Readonly<Record<string, unknown>>;
 
 /**
  * Throws `InvalidShardingOptionsError` at the first thing that is wrong, with its key, its value unless
- * that may be a secret, and what would be right. Options of a later release that would silently do
- * nothing are refused as well.
+ * that may be a secret, and what would be right.
  */
 export function checkShardingOptions(
   name: string | undefined,
@@ -106,7 +107,8 @@ function check(given: unknown, source: InstanceSource): CheckedShardingOptions {
   const options = group('the value of the options', given, OPTIONS, '');
   const registry = checkRegistry(options['registry']);
   const namespace = checkNamespace(options['namespace']);
-  const total = checkTotal(options['total']);
+  const role = oneOf('role', options['role'], ['member', 'observer'] as const) ?? 'member';
+  const total = checkTotal(options['total'], role);
   const instance = checkInstance(options['instance'], source);
   const strategies = checkStrategies(options['strategies']);
   const strategy = checkStrategy(options['strategy'], strategies);
@@ -114,9 +116,9 @@ function check(given: unknown, source: InstanceSource): CheckedShardingOptions {
   const lease = group('lease', options['lease'], ['duration', 'margin']);
   const startup = group('startup', options['startup'], ['wait', 'timeout']);
   const follows = total === 'instances';
-  checkLater(options);
   return {
     registry,
+    role,
     autoStart: flag('autoStart', options['autoStart']) ?? true,
     coordinator: {
       namespace,
@@ -203,7 +205,9 @@ function checkNamespace(given: unknown): string {
   return namespace;
 }
 
-function checkTotal(given: unknown): number | 'instances' {
+function checkTotal(given: unknown, role: ShardingRole): number | 'instances' {
+  // It takes the group's and never looks at its own.
+  if (given === undefined && role === 'observer') return 'instances';
   const expected = `a whole number from 1 to ${MAX_TOTAL}, or "instances"`;
   if (given === undefined) throw new Problem(missingOption('total', expected));
   if (!isTotal(given)) throw new Problem(notTheExpected('total', show(given), expected));
@@ -294,12 +298,6 @@ function checkRejoin(options: Values): CoordinatorOptions['rejoin'] {
     );
   }
   return { window, lends: whileAway === 'lend' };
-}
-
-function checkLater(options: Values): void {
-  if (oneOf('role', options['role'], ['member', 'observer'] as const) === 'observer') {
-    throw new Problem(notAvailableYet('role', '"observer"', 'leave it out'));
-  }
 }
 
 /** The values of a group of options that may be left out; a key that nobody reads is a mistake. */

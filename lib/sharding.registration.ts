@@ -1,4 +1,5 @@
 import { ShardingAdmin } from './admin/index.js';
+import type { ShardingRole } from './interfaces/sharding-options.interface.js';
 import type { GuardKind } from './interfaces/sharding-metadata.interface.js';
 import type { Environment } from './registry/environment.js';
 import type { Registry } from './registry/registry.js';
@@ -8,6 +9,7 @@ import type { ShardingCoordinator } from './sharding.coordinator.js';
 import { RegistrationGate } from './sharding.gate.js';
 import type { RegistryUse } from './sharding.connections.js';
 import {
+  notYetObserving,
   notYetRegistered,
   reasonOf,
   stackOf,
@@ -67,6 +69,10 @@ export class ShardingRegistration {
     return this.parts.use.registry;
   }
 
+  get role(): ShardingRole {
+    return this.parts.options.role;
+  }
+
   get autoStart(): boolean {
     return this.parts.options.autoStart;
   }
@@ -89,7 +95,7 @@ export class ShardingRegistration {
   /** May be called again and again: there is one start. */
   async start(): Promise<void> {
     await this.parts.coordinator.start();
-    this.parts.reminder.arm();
+    this.#remind();
   }
 
   /** The start with the application, which waits for its end only if it was told to. */
@@ -99,11 +105,13 @@ export class ShardingRegistration {
     if (options.coordinator.startup.wait || (await endsWithin(environment.clock, started, GRACE))) {
       return started;
     }
-    environment.log.warn(notYetRegistered(this.name, this.#where, GRACE));
-    this.parts.reminder.arm();
+    const notYet = this.role === 'member' ? notYetRegistered : notYetObserving;
+    environment.log.warn(notYet(this.name, this.#where, GRACE));
+    this.#remind();
     started.catch((error: unknown) => {
       if (this.#stopped) return;
-      environment.log.error(startFailedLate(this.name, reasonOf(error)), stackOf(error));
+      const message = startFailedLate(this.name, this.role, reasonOf(error));
+      environment.log.error(message, stackOf(error));
     });
   }
 
@@ -117,6 +125,11 @@ export class ShardingRegistration {
   async close(): Promise<void> {
     await this.stop();
     await this.parts.use.release();
+  }
+
+  /** Of shutdown hooks: whoever holds nothing leaves nothing behind, and may go without a word. */
+  #remind(): void {
+    if (this.role === 'member') this.parts.reminder.arm();
   }
 
   get #where(): string {

@@ -1,4 +1,5 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Observer } from './coordinator/observer.js';
 import type { ShardingGate, ShardingGates } from './interfaces/sharding-gate.interface.js';
 import type { ShardingModuleOptions } from './interfaces/sharding-options.interface.js';
 import { ownAddress } from './own-address.js';
@@ -63,11 +64,16 @@ export class ShardingRegistrations implements ShardingGates {
     const context = (part: string): string => (name === undefined ? part : `${part}:${name}`);
     const environment = { ...this.world, log: new Logger(context('Sharding')) };
     const use = this.connections.acquire(options.registry);
-    this.#assertOwnGroup(name, options.coordinator.namespace, use);
+    if (options.role === 'member') {
+      this.#assertOwnGroup(name, options.coordinator.namespace, use);
+    }
     this.#warn(name, options, environment.log);
     const hooks = new HookDispatcher(new Logger(context('ShardingHooks')));
-    const { makeCoordinator, reminder } = this;
-    const coordinator = makeCoordinator(use.registry, options.coordinator, hooks, environment);
+    const coordinator =
+      options.role === 'observer'
+        ? new Observer(use.registry, options.coordinator, environment)
+        : this.makeCoordinator(use.registry, options.coordinator, hooks, environment);
+    const { reminder } = this;
     const parts = { options, use, coordinator, hooks, environment, reminder };
     return new ShardingRegistration(name, parts);
   }
@@ -84,7 +90,9 @@ export class ShardingRegistrations implements ShardingGates {
 
   /** Two members in one session could not be told apart by the store. */
   #assertOwnGroup(name: string | undefined, namespace: string, { registry }: RegistryUse): void {
-    const other = this.all.find((one) => one.registry === registry && one.namespace === namespace);
+    const other = this.all
+      .filter(({ role }) => role === 'member')
+      .find((one) => one.registry === registry && one.namespace === namespace);
     if (other) throw new DuplicateShardingError(duplicateGroup(name, other.name, namespace));
   }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { Recording } from '../test/conformance/recording.js';
 import { fakedApp } from '../test/kit/sharding-app.js';
 import { shardOf } from './hash/shard-of.js';
 import { ShardingNotReadyError } from './sharding.errors.js';
@@ -50,6 +51,14 @@ describe('ShardingService', () => {
     expect(sharding.shard(item)).toBe(shard);
     expect(sharding.token(item)).toBe(shard.token);
     expect(sharding.assignment).toMatchObject({ items: [item], total: 8 });
+  });
+
+  it('tells which shards have another owner', async () => {
+    const { sharding, coordinator } = await service();
+    const seen = new Recording(sharding.owners$);
+    const change = { epoch: 1, total: 8, changed: [3] };
+    coordinator.owners$.next(change);
+    expect(seen.values).toEqual([change]);
   });
 
   it('passes on what it is asked to do', async () => {

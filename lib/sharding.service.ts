@@ -3,6 +3,7 @@ import type { Observable } from 'rxjs';
 import { type ShardKey, shardOf } from './hash/shard-of.js';
 import type { WhenReadyOptions } from './interfaces/sharding-service.interface.js';
 import type {
+  OwnersChange,
   Shard,
   ShardAssignment,
   ShardingStatus,
@@ -82,6 +83,14 @@ export class ShardingService {
     return this.ownerOf(shardOf(key, this.#knownTotal('ownerOfKey()')));
   }
 
+  /**
+   * Which items have another owner: all of them first, as soon as there is a plan, then those of each
+   * plan in which some have; completes on close. Who that is, `ownerOf()` says.
+   */
+  get owners$(): Observable<OwnersChange> {
+    return this.#coordinator.owners$;
+  }
+
   /** What is held right now, with the tokens. */
   get assignment(): ShardAssignment {
     return this.#coordinator.assignment;
@@ -116,22 +125,25 @@ export class ShardingService {
     return this.#coordinator.status$;
   }
 
-  /** Resolves when this instance is registered and has seen a settled plan; rejects on close. */
+  /**
+   * Resolves when this instance is registered and has seen a settled plan, or as an observer any plan;
+   * rejects on close.
+   */
   whenReady(options: WhenReadyOptions = {}): Promise<void> {
     return this.#coordinator.whenReady(options);
   }
 
-  /** Joins the group, unless `autoStart` has done so; resolves when registered. */
+  /** Joins the group or observes it, unless `autoStart` has done so. */
   start(): Promise<void> {
     return this.#start();
   }
 
-  /** Gives everything up in good order and stays alive. */
+  /** Gives everything up in good order and stays alive; rejects for an observer, which holds nothing. */
   drain(): Promise<void> {
     return this.#coordinator.drain();
   }
 
-  /** Takes shards again after `drain()`. */
+  /** Takes shards again after `drain()`; rejects for an observer. */
   resume(): Promise<void> {
     return this.#coordinator.resume();
   }

@@ -123,7 +123,7 @@ describe('an administrator', () => {
     });
 
     it('is asked before, and shown what it would do', async () => {
-      const confirm = jest.fn((_: ChangePreview) => false);
+      const confirm = jest.fn<(preview: ChangePreview) => boolean>(() => false);
       const result = await admin.drain('a', { confirm });
       expect(result.changed).toBe(false);
       expect(confirm).toHaveBeenCalledWith(

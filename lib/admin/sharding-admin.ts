@@ -3,7 +3,7 @@ import { aborted$, after, WakeableLoop } from '../coordinator/async.js';
 import { decodeConfig, encodeConfig, type GroupConfig } from '../coordinator/group-config.js';
 import type { HistoryEntry } from '../coordinator/history-entry.js';
 import { Keyspace } from '../coordinator/keyspace.js';
-import { requestReshard } from '../coordinator/reshard-request.js';
+import { requestReshard } from '../coordinator/reshard.js';
 import { StrategyBook } from '../coordinator/strategy-book.js';
 import type { ShardingStrategy } from '../interfaces/sharding-strategy.interface.js';
 import { type Environment, silentLog, systemEnvironment } from '../registry/environment.js';

@@ -25,11 +25,22 @@ export class AssignmentStream {
   #current: Snapshot = NONE;
   #lastCompleted: Snapshot = NONE;
   #revision = -1;
+  /** The current one as it was last handed out. */
+  #described: { readonly snapshot: Snapshot; readonly assignment: ShardAssignment } | undefined;
 
   constructor(private readonly shards: Shards) {}
 
+  /** In order; asked in every loop of the application. */
+  get items(): readonly number[] {
+    return this.#current.items;
+  }
+
   get current(): ShardAssignment {
-    return difference(NONE, this.#current);
+    const snapshot = this.#current;
+    if (this.#described?.snapshot !== snapshot) {
+      this.#described = { snapshot, assignment: difference(NONE, snapshot) };
+    }
+    return this.#described.assignment;
   }
 
   /** The current value first, with everything as added; then every change. */
@@ -54,10 +65,11 @@ export class AssignmentStream {
       return;
     }
     this.#revision = revision;
-    const { held } = this.shards;
-    const items = inOrder(held.keys());
+    const items = inOrder(this.shards.held.keys());
     const grants = new Float64Array(items.length);
-    items.forEach((item, index) => (grants[index] = held.get(item)!.grantedAt));
+    for (let index = 0; index < items.length; index++) {
+      grants[index] = this.shards.grantOf(items[index]!);
+    }
     const before = this.#current;
     this.#current = { epoch, total, items, grants };
     if (!isSame(before, this.#current)) this.#changed.next(this.#current);
@@ -118,10 +130,11 @@ function difference(before: Snapshot, now: Snapshot): ShardAssignment {
 function notIn(first: Snapshot, second: Snapshot): number[] {
   const found: number[] = [];
   let place = 0;
-  second.items.forEach((item, index) => {
+  for (let index = 0; index < second.items.length; index++) {
+    const item = second.items[index]!;
     while (place < first.items.length && first.items[place]! < item) place += 1;
     const isKept = first.items[place] === item && first.grants[place] === second.grants[index];
     if (!isKept) found.push(item);
-  });
+  }
   return found;
 }

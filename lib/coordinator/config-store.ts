@@ -42,6 +42,7 @@ export class ConfigStore {
 
   close(): void {
     this.#subscription?.unsubscribe();
+    this.#config.complete();
   }
 
   async #readOrCreate(options: OperationOptions): Promise<NodeSnapshot> {

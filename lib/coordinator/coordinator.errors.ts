@@ -26,3 +26,11 @@ export class ShardingClosedError extends Error {
 export class ShardingTimeoutError extends Error {
   override readonly name = 'ShardingTimeoutError';
 }
+
+/** An observer was asked for what only a member can do. @publicApi */
+export class ObserverHoldsNothingError extends Error {
+  override readonly name = 'ObserverHoldsNothingError';
+  constructor(call: string) {
+    super(`${call} is for members: an observer holds nothing that it could give up or take again`);
+  }
+}

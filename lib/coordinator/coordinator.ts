@@ -1,15 +1,6 @@
-import {
-  BehaviorSubject,
-  distinctUntilChanged,
-  filter,
-  firstValueFrom,
-  map,
-  type Observable,
-  race,
-  type Subscription,
-  take,
-} from 'rxjs';
+import type { Observable, Subscription } from 'rxjs';
 import type {
+  OwnersChange,
   Shard,
   ShardAssignment,
   ShardingStatus,
@@ -19,20 +10,22 @@ import type { Environment, Timer } from '../registry/environment.js';
 import type { Registry, Session } from '../registry/registry.js';
 import { registryErrorCode } from '../registry/registry.errors.js';
 import { AssignmentStream } from './assignment-stream.js';
-import { aborted$, after, endsWithin } from './async.js';
+import { endsWithin } from './async.js';
 import { ConfigStore } from './config-store.js';
 import {
   ConfigMismatchError,
   DuplicateInstanceError,
   ShardingClosedError,
-  ShardingTimeoutError,
 } from './coordinator.errors.js';
 import type { CoordinatorHooks, CoordinatorOptions } from './coordinator.types.js';
 import { Keyspace } from './keyspace.js';
 import { Leadership } from './leadership.js';
+import { Owners } from './owners.js';
 import { Participation, type ProcessParts } from './participation.js';
+import { Readiness } from './readiness.js';
 import { RebalanceHooks } from './rebalance-hooks.js';
-import { requestReshard } from './reshard-request.js';
+import { requestReshard } from './reshard.js';
+import { isShutOut } from './roster.js';
 import { Shards } from './shards.js';
 
 /** What is left for the last writes when draining has taken all of its time. */
@@ -46,7 +39,8 @@ const RETRY_DELAY = 1_000;
  */
 export class Coordinator {
   readonly #parts: ProcessParts;
-  readonly #status = new BehaviorSubject<ShardingStatus>('connecting');
+  readonly #readiness: Readiness;
+  readonly #owners = new Owners(() => this.#participation?.plan);
   #participation: Participation | undefined;
   #sessions: Subscription | undefined;
   #started: Promise<void> | undefined;
@@ -57,9 +51,6 @@ export class Coordinator {
   #retry: Timer | undefined;
   #wasTimed = true;
   #highestEpoch = 0;
-  /** Why the first attempt to take part failed for good. */
-  readonly #failure = new BehaviorSubject<Error | undefined>(undefined);
-  readonly #configured = new BehaviorSubject(false);
 
   constructor(
     registry: Registry,
@@ -67,6 +58,7 @@ export class Coordinator {
     hooks: CoordinatorHooks,
     environment: Environment,
   ) {
+    this.#readiness = new Readiness(environment.clock, () => this.status);
     const keyspace = new Keyspace(options.namespace);
     const shards = new Shards(environment, hooks, options.drainTimeout);
     this.#parts = {
@@ -93,7 +85,7 @@ export class Coordinator {
   }
 
   get items(): readonly number[] {
-    return this.#isLeaseValid ? this.#parts.assignment.current.items : [];
+    return this.#isLeaseValid ? this.#parts.assignment.items : [];
   }
 
   token(item: number): bigint | undefined {
@@ -103,19 +95,6 @@ export class Coordinator {
   shard(item: number): Shard | undefined {
     const holding = this.#parts.shards.get(item);
     return holding?.valid ? holding : undefined;
-  }
-
-  /** 0 until the first plan. */
-  get total(): number {
-    return this.#participation?.plan?.total ?? this.#parts.assignment.current.total;
-  }
-
-  ownerOf(item: number): ShardOwner | undefined {
-    const plan = this.#participation?.plan;
-    const owner = plan?.members[plan.owners[item] ?? -1];
-    if (!owner) return undefined;
-    const { id, address } = owner;
-    return { instanceId: id, ...(address === undefined ? {} : { address }) };
   }
 
   get assignment(): ShardAssignment {
@@ -134,10 +113,26 @@ export class Coordinator {
     return this.#parts.leadership.changes$;
   }
 
-  get leaderId(): string | undefined {
-    const office = this.#participation?.plan?.office;
-    return office && office.lease > 0 ? office.id : undefined;
+  // What the whole group does, by the local copy of the plan
+
+  /** 0 until the first plan. */
+  get total(): number {
+    return this.#owners.total;
   }
+
+  ownerOf(item: number): ShardOwner | undefined {
+    return this.#owners.of(item);
+  }
+
+  get owners$(): Observable<OwnersChange> {
+    return this.#owners.changes$;
+  }
+
+  get leaderId(): string | undefined {
+    return this.#owners.leaderId;
+  }
+
+  // How far it has come
 
   get status(): ShardingStatus {
     if (this.#isClosed) return 'closed';
@@ -146,11 +141,12 @@ export class Coordinator {
     if (participation.lease.hasLapsed) return 'lapsed';
     if (this.#parts.registry.session.state !== 'connected') return 'suspended';
     if (this.#isDrained) return 'drained';
-    return participation.isReady ? 'ready' : 'connecting';
+    if (!participation.isReady) return 'connecting';
+    return this.#isShutOut ? 'drained' : 'ready';
   }
 
   get status$(): Observable<ShardingStatus> {
-    return this.#status.pipe(distinctUntilChanged());
+    return this.#readiness.status$;
   }
 
   // What can be asked for
@@ -165,29 +161,8 @@ export class Coordinator {
     return this.#started;
   }
 
-  async whenReady(options: { timeout?: number; signal?: AbortSignal } = {}): Promise<void> {
-    const { timeout, signal } = options;
-    const { clock } = this.#parts.environment;
-    const outcomes: Observable<Error | undefined>[] = [
-      this.#status.pipe(
-        filter((status) => status === 'ready' || status === 'closed'),
-        map((status) => (status === 'closed' ? new ShardingClosedError() : undefined)),
-      ),
-      this.#failure.pipe(filter((failure) => failure !== undefined)),
-    ];
-    if (timeout !== undefined) {
-      const late = new ShardingTimeoutError(
-        `Not ready within ${timeout} ms: the status is '${this.status}'`,
-      );
-      outcomes.push(after(clock, timeout).pipe(map(() => late)));
-    }
-    if (signal) {
-      outcomes.push(aborted$(signal).pipe(map(() => new ShardingTimeoutError('Aborted'))));
-    }
-    const problem = await firstValueFrom(race(outcomes).pipe(take(1)), {
-      defaultValue: new ShardingClosedError(),
-    });
-    if (problem) throw problem;
+  whenReady(options: { timeout?: number; signal?: AbortSignal } = {}): Promise<void> {
+    return this.#readiness.whenReady(options);
   }
 
   /** Gives everything up in good order and stays alive, until `resume`. */
@@ -198,20 +173,19 @@ export class Coordinator {
     await participation?.drain();
     // Asked to go on while it was still draining: the last word counts.
     if (!this.#isDrained) await participation?.resume();
-    this.#updateStatus();
+    this.#readiness.update();
   }
 
   async resume(): Promise<void> {
     if (this.#isClosed) throw new ShardingClosedError();
     this.#isDrained = false;
     await this.#participation?.resume();
-    this.#updateStatus();
+    this.#readiness.update();
   }
 
   /** Asks the leader for a reshard; resolves when the request is stored. */
   async reshard(): Promise<void> {
-    const { registry, keyspace } = this.#parts;
-    await requestReshard(registry, keyspace.necessary);
+    await requestReshard(this.#parts.registry, this.#parts.keyspace.necessary);
   }
 
   /** Leaves in good order, within the drainTimeout. The registry stays open: it is its owner's. */
@@ -223,32 +197,13 @@ export class Coordinator {
   async #start(): Promise<void> {
     const { registry, options, environment } = this.#parts;
     this.#sessions = registry.session$.subscribe((session) => this.#regard(session));
-    try {
-      await registry.connect();
-      await this.#untilConfigured();
-      if (options.startup.wait) await this.whenReady({ timeout: options.startup.timeout });
-    } catch (error) {
-      if (!options.startup.wait && registryErrorCode(error) === 'UNREACHABLE') {
-        const { message } = error as Error;
-        environment.log.warn(`${message}. The application starts; its shards come later`);
-        return;
-      }
-      await this.stop();
-      throw error;
-    }
-  }
-
-  async #untilConfigured(): Promise<void> {
-    const failure = await firstValueFrom(
-      race(
-        this.#configured.pipe(
-          filter(Boolean),
-          map(() => undefined),
-        ),
-        this.#failure.pipe(filter((error) => error !== undefined)),
-      ),
-    );
-    if (failure) throw failure;
+    await this.#readiness.start({
+      registry,
+      startup: options.startup,
+      log: environment.log,
+      later: 'its shards come later',
+      stop: () => this.stop(),
+    });
   }
 
   async #stop(): Promise<void> {
@@ -266,10 +221,17 @@ export class Coordinator {
     }
     config.close();
     this.#isClosed = true;
-    this.#updateStatus();
+    this.#readiness.update();
     assignment.complete();
     leadership.complete();
-    this.#status.complete();
+    this.#owners.complete();
+    this.#readiness.complete();
+  }
+
+  /** Whether the shared configuration lets this instance hold nothing. */
+  get #isShutOut(): boolean {
+    const { config } = this.#parts.config;
+    return config !== undefined && isShutOut(this.instanceId, config);
   }
 
   get #isLeaseValid(): boolean {
@@ -286,7 +248,7 @@ export class Coordinator {
     } else if (session.state === 'lost' || session.state === 'closed') {
       this.#endParticipation('lease-lost');
     }
-    this.#updateStatus();
+    this.#readiness.update();
   }
 
   #takePart(session: Session & { readonly id: string }): void {
@@ -309,7 +271,8 @@ export class Coordinator {
     if (!this.#isConfigured) {
       await config.open(true, { session });
       this.#isConfigured = true;
-      this.#configured.next(true);
+      this.#readiness.admit();
+      config.config$.subscribe(() => this.#readiness.update());
     }
     await participation.run(options.startup.wait ? this.#patience() : Infinity);
   }
@@ -328,7 +291,7 @@ export class Coordinator {
       error instanceof ConfigMismatchError ||
       code === 'NO_AUTH' ||
       code === 'INVALID';
-    if (isFatal && this.#status.value === 'connecting') this.#failure.next(error as Error);
+    if (isFatal) this.#readiness.fail(error as Error);
     environment.log.error(
       `This instance cannot take part: ${(error as Error).message}`,
       (error as Error).stack,
@@ -347,10 +310,7 @@ export class Coordinator {
 
   #changed(): void {
     this.#highestEpoch = Math.max(this.#highestEpoch, this.#participation?.plan?.epoch ?? 0);
-    this.#updateStatus();
-  }
-
-  #updateStatus(): void {
-    if (this.#status.value !== this.status) this.#status.next(this.status);
+    this.#readiness.update();
+    this.#owners.update();
   }
 }

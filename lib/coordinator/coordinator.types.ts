@@ -53,3 +53,6 @@ export interface CoordinatorOptions {
   readonly rejoin: { readonly window: number; readonly lends: boolean };
   readonly seedView: boolean;
 }
+
+/** What an observer needs of them. */
+export type ObserverOptions = Pick<CoordinatorOptions, 'namespace' | 'instance' | 'startup'>;

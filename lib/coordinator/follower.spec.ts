@@ -8,7 +8,7 @@ import { NoNodeError } from '../registry/registry.errors.js';
 import { AssignmentStream } from './assignment-stream.js';
 import type { CoordinatorOptions } from './coordinator.types.js';
 import { Follower } from './follower.js';
-import type { GroupConfig } from './group-config.js';
+import { type GroupConfig, newConfig } from './group-config.js';
 import { instantOf, Lease } from './lease.js';
 import type { LeaseKeeper, LeaseNeed } from './lease-keeper.js';
 import type { MemberRecord } from './member-record.js';
@@ -74,7 +74,7 @@ let membership: FakeMembership;
 let keeper: FakeKeeper;
 let follower: Follower;
 let evictions: number;
-let groupConfig: GroupConfig | undefined;
+let groupConfig: GroupConfig | undefined = undefined;
 
 function renew(): void {
   lease.renew(instantOf(world.clock));
@@ -86,7 +86,11 @@ function newFollower(): Follower {
   return new Follower(
     {
       options: { instance: { id: 'a' }, rejoin: { window: 0, lends: false } } as CoordinatorOptions,
-      config: { config: groupConfig },
+      config: {
+        get config() {
+          return groupConfig;
+        },
+      },
       shards,
       assignment,
       rebalances,
@@ -104,6 +108,7 @@ beforeEach(() => {
   world = new MemoryWorld();
   logged = [];
   evictions = 0;
+  groupConfig = undefined;
   hooks = new RecordingHooks();
   const environment = world.environment(logged);
   lease = new Lease(world.clock, 5_000, () => true);
@@ -123,6 +128,31 @@ const held = (): number[] => [...shards.held.keys()].toSorted((a, b) => a - b);
 /** What was heard since the last time that this was asked. */
 const heard = (): string[] => hooks.events.splice(0);
 const unsettled = { settled: false };
+
+describe('what the configuration says', () => {
+  it('of an item is handed to its worker, as it is when it starts', async () => {
+    groupConfig = { ...newConfig(2, 'sticky'), items: { 1: { parameter: { shop: 'north' } } } };
+    await apply('a1:5 a1:5');
+    expect(shards.get(0)?.parameter).toBeUndefined();
+    expect(shards.get(1)?.parameter).toEqual({ shop: 'north' });
+    groupConfig = { ...newConfig(2, 'sticky'), items: { 1: { parameter: 'other' } } };
+    follower.reconcile();
+    expect(shards.get(1)?.parameter).toEqual({ shop: 'north' });
+  });
+
+  it.each([
+    [{ items: { 0: { disabled: true } } }, ['released 0 disabled', 'released 1 rebalance']],
+    [{ instances: { a: { disabled: true } } }, ['released 0 disabled', 'released 1 disabled']],
+    [{ instances: { a: { drained: true } } }, ['released 0 drain', 'released 1 drain']],
+    [{ instances: { b: { drained: true } } }, ['released 0 rebalance', 'released 1 rebalance']],
+  ])('is the reason for a release: %j', async (said, released) => {
+    await apply('a1:5 a1:5');
+    heard();
+    groupConfig = { ...newConfig(2, 'sticky'), ...said };
+    await apply('a1:5!6 a1:5!6', unsettled);
+    expect(heard()).toEqual(['started -0,1 =', ...released]);
+  });
+});
 
 describe('a grant', () => {
   it('is started after @OnShardingStarted, and completed when settled', async () => {

@@ -191,7 +191,7 @@ export class Follower {
           previousTotal,
           total: nextTotal,
           losing: losing.map(({ item }) => item).toSorted(ascending),
-          keeping: [...shards.held.keys()].toSorted(ascending),
+          keeping: assignment.items,
         })
       : AT_ONCE;
     await (release ? shards.drain(release, announced) : announced);
@@ -267,10 +267,11 @@ export class Follower {
 
   #hasWhatIsGranted(): boolean {
     const { shards, membership } = this.parts;
+    const { surrendered, leaving } = membership.record;
     if (shards.isAnyDraining) return false;
     for (const item of this.#share.granted) {
       const token = this.#share.tokenOf(item);
-      const isIgnored = token <= membership.record.surrendered || membership.record.leaving;
+      const isIgnored = token <= surrendered || leaving;
       if (!isIgnored && shards.grantOf(item) !== token) return false;
     }
     return true;

@@ -153,7 +153,7 @@ function checkItem([item, settings]: [string, unknown]): [string, ItemConfig] {
   optional(`${key}.needs`, needs, isLabels, 'an object with a string for each label');
   optional(`${key}.pin`, pin, isName, 'the id of an instance');
   optional(`${key}.disabled`, disabled, isBoolean, 'true or false');
-  return [item, said as ItemConfig];
+  return [item, said];
 }
 
 function checkInstance([id, settings]: [string, unknown]): [string, InstanceConfig] {
@@ -166,7 +166,7 @@ function checkInstance([id, settings]: [string, unknown]): [string, InstanceConf
   for (const flag of ['disabled', 'drained', 'cordoned']) {
     optional(`${key}.${flag}`, said[flag], isBoolean, 'true or false');
   }
-  return [id, said as InstanceConfig];
+  return [id, said];
 }
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -16,7 +16,7 @@ export class Holding implements Shard {
     readonly grantedAt: number,
     readonly total: number,
     private readonly lease: Lease,
-    readonly parameter: unknown = undefined,
+    readonly parameter: unknown,
   ) {}
 
   get token(): bigint {

@@ -4,7 +4,8 @@ import { coordinatorOptions } from '../../test/kit/coordinators.js';
 import { MemoryWorld, type WorldClient } from '../../test/kit/memory-world.js';
 import { member, planOf, wordsOf } from '../../test/kit/plans.js';
 import { ConfigStore } from './config-store.js';
-import { encodeConfig, newConfig } from './group-config.js';
+import { encodeConfig, type GroupConfig, newConfig } from './group-config.js';
+import { decodeHistory, type HistoryEntry } from './history-entry.js';
 import { Keyspace } from './keyspace.js';
 import { Leader, type LeaderOptions } from './leader.js';
 import { encodeLease } from './lease-keeper.js';
@@ -481,5 +482,143 @@ describe('a member that does not let go', () => {
     await f.world.time.advance(BOUND);
     expect(await f.world.read(keyspace.instance('a'))).toBeDefined();
     expect(await f.holders()).toBe('a2 a2 b1 b1');
+  });
+});
+
+describe('whoever may come back', () => {
+  const rejoins = { rejoinWindow: 20_000 };
+  /** Two members, of whom b wants to be waited for, and goes in good order. */
+  async function bGoes(change: Partial<MemberRecord> = {}): Promise<void> {
+    await f.register(member('a1'), member('b1', { ...rejoins, ...change }));
+    await f.lead();
+    expect(await f.holders()).toBe('a1 a1 b1 b1');
+    const { epoch } = await f.plan();
+    await f.register(
+      member('b1', { ...rejoins, ...change, leaving: true, acked: epoch, surrendered: epoch }),
+    );
+    await f.remove('b');
+  }
+
+  it('finds what it had, which nobody else got meanwhile', async () => {
+    await bGoes();
+    await f.world.time.advance(19_900);
+    expect(await f.holders()).toBe('a1 a1 - -');
+    await f.register(member('b2', rejoins));
+    expect(await f.holders()).toBe('a1 a1 b2 b2');
+    await f.world.time.advance(60_000);
+    expect(await f.holders()).toBe('a1 a1 b2 b2');
+  });
+
+  it('is waited for no longer than it wants', async () => {
+    await bGoes();
+    await f.world.time.advance(20_100);
+    expect(await f.holders()).toBe('a1 a1 a1 a1');
+    expect((await f.plan()).away).toEqual([]);
+  });
+
+  it('is waited for by the next leader, which counts anew', async () => {
+    await bGoes();
+    await f.world.time.advance(15_000);
+    await f.leader.stop();
+    await f.lead({ id: 'y', incarnation: 'y1' });
+    await f.world.time.advance(15_000);
+    expect(await f.holders()).toBe('a1 a1 - -');
+    await f.world.time.advance(5_100);
+    expect(await f.holders()).toBe('a1 a1 a1 a1');
+  });
+
+  it('can have it lent out, and gets it back', async () => {
+    await bGoes({ lends: true });
+    expect(await f.holders()).toBe('a1 a1 a1 a1');
+    await f.register(member('b2', rejoins));
+    expect(await f.holders()).toBe('a1 a1 a1! a1!');
+    await f.register(member('a1', { acked: (await f.plan()).epoch }));
+    expect(await f.holders()).toBe('a1 a1 b2 b2');
+  });
+});
+
+describe('the configuration', () => {
+  const configure = async (change: Partial<GroupConfig>): Promise<void> => {
+    const config = { ...newConfig(4, 'sticky'), ...change };
+    await f.world.put(keyspace.config, encodeConfig(config).toString());
+    await f.world.time.settle();
+  };
+
+  it('takes effect at once', async () => {
+    await f.register(member('a1'), member('b1'));
+    await f.lead();
+    await configure({ instances: { b: { drained: true } } });
+    expect(await f.holders()).toBe('a1 a1 b1! b1!');
+    await f.register(member('b1', { acked: (await f.plan()).epoch }));
+    expect(await f.holders()).toBe('a1 a1 a1 a1');
+    await configure({});
+    expect(await f.holders()).toMatch(/^a1!? a1!? a1!? a1!?$/);
+  });
+
+  it('that asks for what cannot be had is complained about, once', async () => {
+    await f.register(member('a1'));
+    await f.lead();
+    await configure({ items: { 1: { pin: 'nobody' }, 2: { needs: { zone: 'x' } } } });
+    expect(await f.holders()).toBe('a1 a1 a1! a1');
+    await f.register(member('a1', { acked: (await f.plan()).epoch }));
+    const warnings = f.client.logged.filter((line) => line.startsWith('warn'));
+    expect(warnings).toEqual([
+      'warn Item 1 is pinned to nobody, which cannot be given anything: the pin is ignored. ' +
+        'Item 2 needs zone=x, which no instance has: nobody holds it',
+    ]);
+  });
+});
+
+describe('the history', () => {
+  const history = async (): Promise<HistoryEntry[]> =>
+    decodeHistory((await (await f.world.operator()).get(keyspace.history)).data);
+
+  it('tells of each rebalance when it has settled', async () => {
+    await f.register(member('a1'));
+    await f.lead();
+    await f.world.time.advance(1_000);
+    await f.register(member('b1'));
+    await f.world.time.advance(700);
+    await f.register(member('a1', { acked: (await f.plan()).epoch }));
+    const { epoch } = await f.plan();
+    await f.remove('b');
+    await f.world.time.advance(10_000);
+    const [first, joined, crashed, ...more] = await history();
+    const nothing = { joined: [], left: [], crashed: [], configured: [] };
+    expect(first).toMatchObject({ moved: 4, leader: 'z', why: { ...nothing, joined: ['a'] } });
+    expect(joined).toMatchObject({ epoch, moved: 2, total: 4, instances: 2 });
+    expect(joined?.why).toEqual({ ...nothing, joined: ['b'], asked: false, inherited: false });
+    expect(joined?.took).toEqual({ all: 700, waiting: 0, draining: 700 });
+    expect(crashed).toMatchObject({ moved: 2, why: { ...nothing, crashed: ['b'] } });
+    expect(crashed?.took).toMatchObject({ waiting: 5_000 + MARGIN, draining: 0 });
+    expect(more).toEqual([]);
+  });
+
+  it('says what was configured, and what was asked for', async () => {
+    await f.register(member('a1'));
+    await f.lead();
+    const config = { ...newConfig(2, 'sticky'), maxMoves: 3 };
+    await f.world.put(keyspace.config, encodeConfig(config).toString());
+    await f.world.time.settle();
+    await f.register(member('a1', { acked: (await f.plan()).epoch }));
+    await f.world.put(keyspace.necessary, '');
+    await f.world.time.settle();
+    expect((await history()).slice(1)).toMatchObject([
+      { why: { previousTotal: 4, configured: ['total', 'maxMoves'] }, total: 2, moved: 2 },
+      { why: { asked: true }, moved: 0 },
+    ]);
+  });
+
+  it('is kept within bounds, and begun anew where it is unreadable', async () => {
+    await f.world.put(keyspace.history, 'garbage');
+    await f.register(member('a1'));
+    await f.lead();
+    for (let round = 0; round < 60; round++) {
+      await f.world.put(keyspace.necessary, '');
+      await f.world.time.settle();
+    }
+    const entries = await history();
+    expect(entries).toHaveLength(50);
+    expect(entries.at(-1)?.epoch).toBe((await f.plan()).epoch);
   });
 });

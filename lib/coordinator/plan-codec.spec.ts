@@ -144,7 +144,7 @@ const bodyOf = ({
 ];
 const BODY = bodyOf();
 const large = (): Plan =>
-  planOf(Array.from({ length: 3_000 }, (_, item) => (item % 2 ? 'a1:5' : 'b1:7!8')).join(' '));
+  planOf(Array.from({ length: 6_000 }, (_, item) => (item % 2 ? 'a1:5' : 'b1:7!8')).join(' '));
 
 describe('the plan codec', () => {
   it('gives back every plan that it wrote (2,000 cases)', () => {
@@ -437,9 +437,9 @@ describe('the plan codec', () => {
     expect(size).toBeLessThan(MAX_PLAN_BYTES);
   });
 
-  it('does not grow with the number of changes: under 2 bytes an item, however many', () => {
+  it('does not grow with the number of changes: under 3 bytes an item, however many', () => {
     for (const changes of [500, 2_000]) {
-      expect(afterRandomChanges(2_000, 20, changes).size).toBeLessThan(4_000);
+      expect(afterRandomChanges(2_000, 20, changes).size).toBeLessThan(6_000);
     }
   });
 });

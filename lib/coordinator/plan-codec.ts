@@ -24,8 +24,8 @@ const MAGIC = Buffer.from('NDS');
 const PLAIN = 0;
 const DEFLATED = 1;
 const HEADER = MAGIC.length + 2;
-/** Below this, deflating costs more than it saves. */
-const WORTH_DEFLATING = 2_048;
+/** Below this, deflating takes longer than sending what it saves. */
+const WORTH_DEFLATING = 16_384;
 /** Inflating stops here, so that a malformed document cannot exhaust the memory. */
 const MAX_INFLATED = 64 * 1024 * 1024;
 

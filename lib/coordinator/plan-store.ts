@@ -18,6 +18,9 @@ export type PlanState =
       readonly reason: string;
     };
 
+/** What a look at the plan node can find. */
+export type PlanFinding = Exclude<PlanState, { readonly kind: 'unknown' }>;
+
 /** Our copy of the plan, from the live view and from our own writes, whichever is newer. */
 export class PlanStore {
   readonly #state = new BehaviorSubject<PlanState>({ kind: 'unknown' });
@@ -79,13 +82,15 @@ export class PlanStore {
     // Reads of one session never go back in time, but one may be overtaken by our own write.
     if (node.stat.modifiedId <= this.#modifiedId) return;
     this.#modifiedId = node.stat.modifiedId;
-    this.#state.next(read(node));
+    this.#state.next(readPlan(node));
   }
 }
 
-function read({ data, stat: { version } }: NodeSnapshot): PlanState {
+export function readPlan(node: NodeSnapshot | undefined): PlanFinding {
+  if (!node) return { kind: 'absent' };
+  const { version } = node.stat;
   try {
-    return { kind: 'plan', plan: decodePlan(data), version };
+    return { kind: 'plan', plan: decodePlan(node.data), version };
   } catch (error) {
     if (!(error instanceof UnreadablePlanError)) throw error;
     return { kind: 'unreadable', version, isNewer: error.isNewer, reason: error.message };

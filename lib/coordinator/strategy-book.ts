@@ -1,6 +1,12 @@
 import type { ShardingStrategy, StrategyInput } from '../interfaces/sharding-strategy.interface.js';
 import type { Log } from '../registry/environment.js';
-import { builtInStrategies, checkAssignment, frozenView, sticky } from '../strategies/index.js';
+import {
+  builtInStrategies,
+  checkAssignment,
+  frozenView,
+  honourDemands,
+  sticky,
+} from '../strategies/index.js';
 
 /**
  * Finds the strategy that the shared configuration names. Nothing that an application brings along can
@@ -28,7 +34,8 @@ export class StrategyBook {
           "option strategies, or change the configuration; until then 'sticky' plans",
       );
     }
-    return (input) => (builtIn ?? sticky)({ ...input, name: this.namespace });
+    // Not all of them know of demands.
+    return (input) => honourDemands(input, (builtIn ?? sticky)({ ...input, name: this.namespace }));
   }
 
   #guarded(name: string, strategy: ShardingStrategy, input: StrategyInput): ArrayLike<number> {
@@ -48,7 +55,7 @@ export class StrategyBook {
     input: StrategyInput,
   ): { problem: string } | { problem: undefined; owners: ArrayLike<number> } {
     try {
-      const owners = strategy(frozenView(input));
+      const owners = honourDemands(input, strategy(frozenView(input)));
       const problem = checkAssignment(input, owners);
       return problem === undefined ? { problem, owners } : { problem };
     } catch (error) {

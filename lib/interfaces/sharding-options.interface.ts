@@ -78,17 +78,12 @@ export interface ShardingStartupOptions {
   readonly timeout?: number | undefined;
 }
 
-/** @publicApi */
-export interface ShardingModuleOptions {
+/** What members and observers can both be told. @publicApi */
+export interface ShardingCommonOptions {
   /** Where the instances find each other. */
   readonly registry: ShardingRegistryOptions;
   /** Instances with the same namespace on the same store form a group. @default 'dynamic-sharding' */
   readonly namespace?: string | undefined;
-  /**
-   * How many shards there are, from 1 to 1,000,000; `'instances'`: as many as there are instances, so
-   * that each join is a full stop of all.
-   */
-  readonly total: number | 'instances';
   /** @default see each of them */
   readonly instance?: ShardingInstanceOptions | undefined;
   /**
@@ -137,9 +132,34 @@ export interface ShardingModuleOptions {
    * for totals up to 1,000. @default true when the total follows the instances, else false
    */
   readonly seedView?: boolean | undefined;
-  /** An observer sees the plan and holds nothing; not available yet. @default 'member' */
-  readonly role?: 'member' | 'observer' | undefined;
 }
+
+/** An application that takes part in its group. @publicApi */
+export interface ShardingMemberOptions extends ShardingCommonOptions {
+  /** @default 'member' */
+  readonly role?: 'member' | undefined;
+  /**
+   * How many shards there are, from 1 to 1,000,000; `'instances'`: as many as there are instances, so
+   * that each join is a full stop of all.
+   */
+  readonly total: number | 'instances';
+}
+
+/**
+ * An application that sees who owns what, holds nothing and is no candidate. What only a member can do
+ * it does not do, whatever the other options say: so both roles can be given the same ones. @publicApi
+ */
+export interface ShardingObserverOptions extends ShardingCommonOptions {
+  readonly role: 'observer';
+  /** Not needed, and not looked at: an observer takes the group's. @default the group's */
+  readonly total?: number | 'instances' | undefined;
+}
+
+/** @publicApi */
+export type ShardingModuleOptions = ShardingMemberOptions | ShardingObserverOptions;
+
+/** @publicApi */
+export type ShardingRole = NonNullable<ShardingModuleOptions['role']>;
 
 /** What belongs to the registration itself, not to its options. @publicApi */
 export interface ShardingModuleExtras {

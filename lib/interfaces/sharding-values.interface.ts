@@ -59,10 +59,19 @@ export interface ShardOwner {
   readonly address?: string;
 }
 
+/** Items have another owner, another address of it, or none any more. @publicApi */
+export interface OwnersChange {
+  /** That of the plan that says so. */
+  readonly epoch: number;
+  readonly total: number;
+  /** Sorted; all of them at first, and where the total has changed. */
+  readonly changed: readonly number[];
+}
+
 /**
- * - `connecting`: not registered yet;
- * - `ready`: registered, a settled plan was seen;
- * - `suspended`: the connection is interrupted, the lease still runs;
+ * - `connecting`: not registered yet; an observer: no plan was seen yet;
+ * - `ready`: registered, a settled plan was seen; an observer: it sees the plan;
+ * - `suspended`: the connection is interrupted, the lease still runs; an observer: what it knows may be old;
  * - `lapsed`: the lease ran out, nothing is held until it is renewed;
  * - `drained`: everything was given up by `drain()`, until `resume()`;
  * - `closed`: for good.

@@ -2,6 +2,7 @@ export { average } from './average.strategy.js';
 export { builtInStrategies } from './built-in-strategies.js';
 export { checkAssignment } from './check-assignment.js';
 export { frozenView } from './frozen-view.js';
+export { honourDemands } from './honour-demands.js';
 export { odevity } from './odevity.strategy.js';
 export { rendezvous } from './rendezvous.strategy.js';
 export { roundRobin } from './round-robin.strategy.js';

@@ -1,9 +1,10 @@
-import { BehaviorSubject, type Observable } from 'rxjs';
+import { BehaviorSubject, type Observable, Subject } from 'rxjs';
 import type {
   CoordinatorHooks,
   CoordinatorOptions,
 } from '../../lib/coordinator/coordinator.types.js';
 import type {
+  OwnersChange,
   ReleaseReason,
   Shard,
   ShardAssignment,
@@ -31,6 +32,7 @@ export class FakeCoordinator implements ShardingCoordinator {
   isLeader = false;
   leaderId: string | undefined;
   status: ShardingStatus = 'connecting';
+  readonly owners$ = new Subject<OwnersChange>();
   readonly #holdings = new Map<number, Holding>();
   readonly #status = new BehaviorSubject<ShardingStatus>('connecting');
   readonly #leadership = new BehaviorSubject(false);

@@ -62,8 +62,8 @@ export type Event = { readonly time: number } & (
       readonly name: string;
       /** Everyone who has to hear that a rebalance started, and completed. */
       readonly everyone: readonly string[];
-      /** How many shards have to find a new worker, no more and no less. */
-      readonly moves: number;
+      /** How many shards have to find a new worker, no more and no less; undefined: it depends. */
+      readonly moves: number | undefined;
     }
   | { readonly kind: 'exercised' }
   /** The wall clock of a machine was set to another time. */

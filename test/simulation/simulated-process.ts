@@ -9,6 +9,7 @@ import type { MemoryCluster, MemoryRegistry } from '../../lib/registry/memory/in
 import type { SeededRandom } from '../kit/seeded-random.js';
 import type { VirtualClock } from '../kit/virtual-clock.js';
 import type { Happening } from './history.js';
+import { zoneOf } from './operators.js';
 import { ProcessClock } from './process-clock.js';
 
 /** How the application of a process behaves. */
@@ -61,7 +62,7 @@ export class SimulatedProcess {
       sessionTimeout: options.sessionTimeout,
       environment,
     });
-    const instance = { id, ip: '10.0.0.1', pid: 1, weight: 1, labels: {} };
+    const instance = { id, ip: '10.0.0.1', pid: 1, weight: 1, labels: { zone: zoneOf(id) } };
     this.coordinator = new Coordinator(
       this.registry,
       { ...options, instance },

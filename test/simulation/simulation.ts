@@ -1,5 +1,9 @@
 import type { CoordinatorOptions } from '../../lib/coordinator/coordinator.types.js';
-import { decodeConfig, encodeConfig } from '../../lib/coordinator/group-config.js';
+import {
+  decodeConfig,
+  encodeConfig,
+  type GroupConfig,
+} from '../../lib/coordinator/group-config.js';
 import type { Timer } from '../../lib/registry/environment.js';
 import { MemoryCluster, type MemoryRegistry } from '../../lib/registry/memory/index.js';
 import { ANY_VERSION } from '../../lib/registry/registry.js';
@@ -9,6 +13,15 @@ import { type VirtualClock, VirtualTime } from '../kit/virtual-clock.js';
 import { check, type Violation } from './checker.js';
 import { drawSchedule, type Fault } from './faults.js';
 import type { Event, Happening } from './history.js';
+import {
+  countHolders,
+  drawSettings,
+  isPlain,
+  isShutOut,
+  PLAIN,
+  restProblem,
+  type Settings,
+} from './operators.js';
 import { SimulatedProcess, type Temper, type World } from './simulated-process.js';
 
 export interface SimulationResult {
@@ -31,6 +44,9 @@ interface Draw {
   readonly rebalanceDelay: number;
   readonly latency: number;
   readonly temper: 'quick' | 'slow' | 'bad';
+  readonly rejoin: { readonly window: number; readonly lends: boolean };
+  /** How the group is configured when all is calm. */
+  readonly calmSettings: Settings;
 }
 
 const NAMESPACE = 'group';
@@ -54,7 +70,9 @@ class Simulation implements World {
   readonly #machines = new Map<string, VirtualClock>();
   readonly #operator: MemoryRegistry;
   readonly #god: VirtualClock;
-  #total: number | 'instances';
+  /** As it was last committed. */
+  #config: GroupConfig;
+  #isOperatorDone = false;
   #lives = 0;
   #killLeaderIn = 0;
   #launches = 0;
@@ -72,7 +90,7 @@ class Simulation implements World {
   ) {
     this.#random = new SeededRandom(seed);
     this.#draw = this.#drawCluster();
-    this.#total = this.#draw.total;
+    this.#config = { ...PLAIN, total: this.#draw.total };
     const schedule = drawSchedule(this.#random, this.#draw);
     this.#schedule = faults ?? schedule;
     this.#god = this.#time.clock();
@@ -97,7 +115,7 @@ class Simulation implements World {
     this.cluster.commits$.subscribe(({ by, change }) => {
       // What was committed counts, also where the operator never got an answer.
       if (change.kind === 'set' && change.path === CONFIG) {
-        this.#total = decodeConfig(change.data).total;
+        this.#config = decodeConfig(change.data);
       }
       this.#committed(by);
     });
@@ -163,7 +181,15 @@ class Simulation implements World {
       rebalanceDelay: random.pick([0, 0, 300]),
       latency: random.pick([1, 5, 20]),
       temper: random.pick(['quick', 'quick', 'slow', 'bad'] as const),
+      rejoin: { window: random.pick([0, 0, 0, 1_500, 6_000]), lends: random.below(2) === 0 },
+      calmSettings: this.#drawCalm(),
     };
+  }
+
+  /** Mostly nothing special; never a pause, in which nothing would come to rest. */
+  #drawCalm(): Settings {
+    if (this.#random.below(3) > 0) return PLAIN;
+    return { ...drawSettings(this.#random.fraction(), ['i0', 'i1', 'a', 'z']), paused: false };
   }
 
   #launchLater(id: string, delay: number): void {
@@ -175,7 +201,7 @@ class Simulation implements World {
   }
 
   #launch(id: string): SimulatedProcess {
-    const { sessionTimeout, drainTimeout, rebalanceDelay } = this.#draw;
+    const { sessionTimeout, drainTimeout, rebalanceDelay, rejoin } = this.#draw;
     const name = `${id}.${++this.#lives}`;
     const random = new SeededRandom(this.seed * 1_000 + this.#lives);
     const options: Omit<CoordinatorOptions, 'instance'> & { sessionTimeout: number } = {
@@ -189,7 +215,7 @@ class Simulation implements World {
       startup: { wait: false, timeout: 60_000 },
       drainTimeout,
       rebalanceDelay,
-      rejoin: { window: 0, lends: false },
+      rejoin,
       seedView: this.#draw.total === 'instances',
     };
     const machine = this.#machineOf(id);
@@ -355,6 +381,19 @@ class Simulation implements World {
       case 'total-amid-expiry':
         victim?.registry.link.expire();
         return void this.#changeTotal(fault.choice);
+      case 'configure':
+        return void this.#configure(drawSettings(fault.choice, this.#knownIds));
+      case 'configure-amid-kill': {
+        // Whoever leads dies while it does what the operator wants.
+        const leader = this.#leader();
+        if (leader) {
+          this.#afterWrites(leader.name, 1 + Math.floor(fault.choice * 3), (to) => {
+            to.kill();
+            this.#launchLater(to.id, fault.duration ?? 0);
+          });
+        }
+        return void this.#configure(drawSettings(fault.choice, this.#knownIds));
+      }
       case 'reshard':
         return victim?.reshard();
       case 'delete-plan':
@@ -440,6 +479,34 @@ class Simulation implements World {
     });
   }
 
+  get #knownIds(): readonly string[] {
+    return [...new Set(this.#processes.map(({ id }) => id)), 'i0'];
+  }
+
+  async #configure(settings: Settings): Promise<void> {
+    await this.#operate((operator) => this.#setConfig(operator, settings));
+  }
+
+  async #setConfig(operator: MemoryRegistry, settings: Settings): Promise<void> {
+    const { data, stat } = await operator.get(CONFIG);
+    const { total } = decodeConfig(data);
+    await operator.set(CONFIG, encodeConfig({ ...settings, total }), stat.version);
+  }
+
+  /** The operator leaves the group as it should be; what it tried before may still come in between. */
+  async #concludeOperations(): Promise<void> {
+    for (;;) {
+      try {
+        await this.#setConfig(this.#operator, this.#draw.calmSettings);
+        break;
+      } catch (error) {
+        this.#note(`operator: ${(error as Error).message}`);
+        await new Promise<void>((resolve) => void this.#god.setTimer(resolve, 50));
+      }
+    }
+    this.#isOperatorDone = true;
+  }
+
   /** What an operator does by hand may fail: there may be nothing to do it to. */
   async #operate(work: (operator: MemoryRegistry) => Promise<unknown>): Promise<void> {
     try {
@@ -467,12 +534,13 @@ class Simulation implements World {
       if (process.isDrained) process.undrain();
     }
     if (!this.#processes.some(({ isRunning }) => isRunning)) this.#launch('last');
+    void this.#concludeOperations();
   }
 
   /** How long anything may take in calm times. */
   get #bound(): number {
-    const { sessionTimeout, drainTimeout } = this.#draw;
-    return 5 * (2 * sessionTimeout + 2 * drainTimeout + 1_500) + 5_000;
+    const { sessionTimeout, drainTimeout, rejoin } = this.#draw;
+    return 5 * (2 * sessionTimeout + 2 * drainTimeout + rejoin.window + 1_500) + 5_000;
   }
 
   /** After the faults everything comes right within a bound, and stays so. */
@@ -499,11 +567,12 @@ class Simulation implements World {
   /** One more in calm times takes its share, and nothing but that moves. */
   async #exerciseJoin(): Promise<void> {
     const count = this.#processes.filter(({ isAlive }) => isAlive).length + 1;
+    const { total } = this.#config;
     // A total that follows the instances changes with them, so that all begins anew.
-    const moves = this.#total === 'instances' ? count : Math.floor(this.#total / count);
+    const moves = total === 'instances' ? count : Math.floor(total / count);
     // The order of the ids must not matter.
     this.#launch(this.#random.pick(['a', 'z']));
-    await this.#exercise('a join', moves);
+    await this.#exercise('a join', isPlain(this.#config) ? moves : undefined);
   }
 
   /** Who asks for a reshard where all is well gets one, in which nothing moves. */
@@ -512,7 +581,7 @@ class Simulation implements World {
     await this.#exercise('a reshard', 0);
   }
 
-  async #exercise(name: string, moves: number): Promise<void> {
+  async #exercise(name: string, moves: number | undefined): Promise<void> {
     const alive = this.#processes.filter(({ isAlive }) => isAlive);
     const everyone = alive.map(({ name: who }) => who);
     this.report({ kind: 'exercise', name, everyone, moves });
@@ -533,21 +602,26 @@ class Simulation implements World {
   /** What is not as it should be in quiet times. */
   #problem(): string | undefined {
     if (this.#launches > 0) return 'a process is still to come back';
+    if (!this.#isOperatorDone) return 'the operator is not done';
     const alive = this.#processes.filter(({ isAlive }) => isAlive);
-    const unready = alive.find(({ coordinator }) => coordinator.status !== 'ready');
+    const unready = alive.find(
+      ({ id, coordinator }) =>
+        coordinator.status !== (isShutOut(id, this.#config) ? 'drained' : 'ready'),
+    );
     if (unready) {
       const { name, coordinator, registry } = unready;
       return `${name} is ${coordinator.status}, its session ${registry.session.state} ${registry.session.id ?? ''}`;
     }
-    const total = this.#total === 'instances' ? alive.length : this.#total;
-    const owned = alive.flatMap(({ coordinator }) => [...coordinator.items]);
-    if (owned.length !== total || new Set(owned).size !== total) {
-      return `${owned.length} items owned of ${total}: ${alive
-        .map(({ name, coordinator }) => `${name} has ${coordinator.items.join(' ')}`)
-        .join('; ')}`;
+    const group = alive.map(({ id, coordinator: { items } }) => ({ id, items }));
+    const config = this.#config;
+    const total = config.total === 'instances' ? countHolders(group, config) : config.total;
+    const problem = restProblem(group, config, total);
+    if (problem !== undefined) {
+      const held = alive.map(
+        ({ name, coordinator }) => `${name} has ${coordinator.items.join(' ')}`,
+      );
+      return `${problem}: ${held.join('; ')}`;
     }
-    const sizes = alive.map(({ coordinator }) => coordinator.items.length);
-    if (Math.max(...sizes) - Math.min(...sizes) > 1) return `unbalanced: ${sizes.join(' ')}`;
     const untold = alive.find(({ name }) => this.#rebalancing.has(name));
     if (untold) return `${untold.name} is not told that the rebalance completed`;
     const leaders = alive.filter(({ coordinator }) => coordinator.isLeader).length;

@@ -5,6 +5,7 @@ import {
   CreateFlag,
   type NativeAcl,
   type NativeClient,
+  type NativeRequests,
   type NativeStat,
 } from './zookeeper-client.js';
 import { Code, failedWith, RequestFailure } from './zookeeper-errors.js';
@@ -20,42 +21,46 @@ const FLAGS: Record<CreateMode, number> = {
  * called, so the order of the calls is the order in which the store sees them.
  */
 export class ZooKeeperCalls {
+  readonly #requests: NativeRequests;
+
   constructor(
     private readonly client: NativeClient,
     /** Told when the connection turns out to be broken: the native client keeps that to itself. */
     private readonly onBroken: () => void,
-  ) {}
+  ) {
+    this.#requests = client.native ?? client;
+  }
 
   async create(path: string, data: Buffer, mode: CreateMode): Promise<string> {
     const [created] = await this.#answerOf<[string]>((reply) =>
-      this.client.a_create(path, data, FLAGS[mode], reply),
+      this.#requests.a_create(path, data, FLAGS[mode], reply),
     );
     return created;
   }
 
   async get(path: string, watch: boolean): Promise<NodeSnapshot> {
     const [stat, data] = await this.#answerOf<[NativeStat, Buffer | null]>((reply) =>
-      this.client.a_get(path, watch, reply),
+      this.#requests.a_get(path, watch, reply),
     );
     return { data: data ?? Buffer.alloc(0), stat: toNodeStat(stat) };
   }
 
   async set(path: string, data: Buffer, version: number): Promise<NodeStat> {
     const [stat] = await this.#answerOf<[NativeStat]>((reply) =>
-      this.client.a_set(path, data, version, reply),
+      this.#requests.a_set(path, data, version, reply),
     );
     return toNodeStat(stat);
   }
 
   async delete(path: string, version: number): Promise<void> {
     // oxlint-disable-next-line no-underscore-dangle -- the name the package gave it
-    await this.#answerOf((reply) => this.client.a_delete_(path, version, reply));
+    await this.#answerOf((reply) => this.#requests.a_delete_(path, version, reply));
   }
 
   /** The names, sorted. */
   async children(path: string, watch: boolean): Promise<readonly string[]> {
     const [names] = await this.#answerOf<[string[]]>((reply) =>
-      this.client.a_get_children(path, watch, reply),
+      this.#requests.a_get_children(path, watch, reply),
     );
     return names.toSorted();
   }
@@ -63,7 +68,7 @@ export class ZooKeeperCalls {
   async exists(path: string, watch: boolean): Promise<NodeStat | undefined> {
     try {
       const [stat] = await this.#answerOf<[NativeStat]>((reply) =>
-        this.client.a_exists(path, watch, reply),
+        this.#requests.a_exists(path, watch, reply),
       );
       return toNodeStat(stat);
     } catch (error) {
@@ -73,7 +78,7 @@ export class ZooKeeperCalls {
   }
 
   async sync(path: string): Promise<void> {
-    await this.#answerOf((reply) => this.client.a_sync(path, reply));
+    await this.#answerOf((reply) => this.#requests.a_sync(path, reply));
   }
 
   async getAcl(path: string): Promise<readonly NativeAcl[]> {

@@ -31,20 +31,8 @@ export type Callback<T extends unknown[] = []> = (
   ...values: T
 ) => void;
 
-/**
- * What we use of the `zookeeper` package, typed here because it is an optional dependency that our
- * public types must not mention. A request that answers other than 0 was not sent: its callback
- * never comes. A callback must be a function of its own: the binding ties it to the client.
- */
-export interface NativeClient {
-  readonly state: number;
-  readonly client_id: string;
-  readonly client_password: string;
-  readonly timeout: number;
-  init(): unknown;
-  close(): unknown;
-  set_servers(servers: string): number;
-  add_auth(scheme: string, auth: string, callback: Callback): number;
+/** The requests that make up the traffic, by the names that the package gave them. */
+export interface NativeRequests {
   a_create(path: string, data: Buffer, flags: number, callback: Callback<[path: string]>): number;
   a_exists(path: string, watch: boolean, callback: Callback<[stat: NativeStat]>): number;
   a_get(
@@ -61,6 +49,27 @@ export interface NativeClient {
   ): number;
   a_delete_(path: string, version: number, callback: Callback): number;
   a_sync(path: string, callback: Callback): number;
+}
+
+/**
+ * What we use of the `zookeeper` package, typed here because it is an optional dependency that our
+ * public types must not mention. A request that answers other than 0 was not sent: its callback
+ * never comes. A callback must be a function of its own: the binding ties it to the client.
+ */
+export interface NativeClient extends NativeRequests {
+  /**
+   * What the package's own methods call, after describing each request for a log that nobody reads: that
+   * takes longer than sending it.
+   */
+  readonly native?: NativeRequests;
+  readonly state: number;
+  readonly client_id: string;
+  readonly client_password: string;
+  readonly timeout: number;
+  init(): unknown;
+  close(): unknown;
+  set_servers(servers: string): number;
+  add_auth(scheme: string, auth: string, callback: Callback): number;
   a_get_acl(path: string, callback: Callback<[acl: NativeAcl[]]>): number;
   a_set_acl(path: string, version: number, acl: readonly NativeAcl[], callback: Callback): number;
   on(event: string, listener: (client: unknown, detail: never) => void): unknown;

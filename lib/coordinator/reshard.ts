@@ -1,7 +1,7 @@
 import { ANY_VERSION, type Registry } from '../registry/registry.js';
 import { registryErrorCode } from '../registry/registry.errors.js';
 
-/** Asks whoever leads for a reshard; resolves when the request is stored. */
+/** Asks the leader for a reshard; resolves when the request is stored. */
 export async function requestReshard(registry: Registry, path: string): Promise<void> {
   const request = Buffer.alloc(0);
   for (;;) {

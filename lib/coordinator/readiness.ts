@@ -1,0 +1,122 @@
+import {
+  BehaviorSubject,
+  distinctUntilChanged,
+  filter,
+  firstValueFrom,
+  map,
+  type Observable,
+  race,
+  take,
+} from 'rxjs';
+import type { ShardingStatus } from '../interfaces/sharding-values.interface.js';
+import type { Clock, Log } from '../registry/environment.js';
+import type { Registry } from '../registry/registry.js';
+import { registryErrorCode } from '../registry/registry.errors.js';
+import { aborted$, after } from './async.js';
+import { ShardingClosedError, ShardingTimeoutError } from './coordinator.errors.js';
+import type { CoordinatorOptions } from './coordinator.types.js';
+
+/** What a start works with. */
+export interface StartParts {
+  readonly registry: Registry;
+  readonly startup: CoordinatorOptions['startup'];
+  readonly log: Log;
+  /** What an application that does not wait is without at first, such as `its shards come later`. */
+  readonly later: string;
+  /** Undoes a start that failed. */
+  readonly stop: () => Promise<void>;
+}
+
+/** How far a process has come with its group, for those who wait for it. */
+export class Readiness {
+  readonly #status = new BehaviorSubject<ShardingStatus>('connecting');
+  readonly #isAdmitted = new BehaviorSubject(false);
+  /** Why the first attempt failed for good. */
+  readonly #failure = new BehaviorSubject<Error | undefined>(undefined);
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly status: () => ShardingStatus,
+  ) {}
+
+  get status$(): Observable<ShardingStatus> {
+    return this.#status.pipe(distinctUntilChanged());
+  }
+
+  /** Something that the status is made of may have changed. */
+  update(): void {
+    const status = this.status();
+    if (this.#status.value !== status) this.#status.next(status);
+  }
+
+  /** The store was reached and has let us in. */
+  admit(): void {
+    this.#isAdmitted.next(true);
+  }
+
+  /** It will not work as it was asked for. Once it has worked that is no reason to give up waiting. */
+  fail(error: Error): void {
+    if (this.#status.value === 'connecting') this.#failure.next(error);
+  }
+
+  complete(): void {
+    this.#status.complete();
+  }
+
+  /**
+   * Connects. With `startup.wait` it resolves when ready; without it, when the store was reached, or
+   * with a warning when it was not: then everything follows once it can be.
+   */
+  async start({ registry, startup, log, later, stop }: StartParts): Promise<void> {
+    try {
+      await registry.connect();
+      await this.#whenAdmitted();
+      if (startup.wait) await this.whenReady({ timeout: startup.timeout });
+    } catch (error) {
+      if (!startup.wait && registryErrorCode(error) === 'UNREACHABLE') {
+        return log.warn(`${(error as Error).message}. The application starts; ${later}`);
+      }
+      await stop();
+      throw error;
+    }
+  }
+
+  async whenReady(options: { timeout?: number; signal?: AbortSignal } = {}): Promise<void> {
+    const { timeout, signal } = options;
+    const outcomes: Observable<Error | undefined>[] = [
+      this.#status.pipe(
+        // Whom an operator lets hold nothing takes part all the same.
+        filter((status) => ['ready', 'drained', 'closed'].includes(status)),
+        map((status) => (status === 'closed' ? new ShardingClosedError() : undefined)),
+      ),
+      this.#failures,
+    ];
+    if (timeout !== undefined) {
+      const late = (): Error =>
+        new ShardingTimeoutError(
+          `Not ready within ${timeout} ms: the status is '${this.status()}'`,
+        );
+      outcomes.push(after(this.clock, timeout).pipe(map(late)));
+    }
+    if (signal) {
+      outcomes.push(aborted$(signal).pipe(map(() => new ShardingTimeoutError('Aborted'))));
+    }
+    const problem = await firstValueFrom(race(outcomes).pipe(take(1)), {
+      defaultValue: new ShardingClosedError(),
+    });
+    if (problem) throw problem;
+  }
+
+  async #whenAdmitted(): Promise<void> {
+    const admitted = this.#isAdmitted.pipe(
+      filter(Boolean),
+      map(() => undefined),
+    );
+    const failure = await firstValueFrom(race(admitted, this.#failures));
+    if (failure) throw failure;
+  }
+
+  get #failures(): Observable<Error> {
+    return this.#failure.pipe(filter((failure) => failure !== undefined));
+  }
+}

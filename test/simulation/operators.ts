@@ -1,0 +1,115 @@
+import type { GroupConfig } from '../../lib/coordinator/group-config.js';
+
+/** What an operator sets besides the total. */
+export type Settings = Omit<GroupConfig, 'total'>;
+
+export const PLAIN: Settings = { strategy: 'sticky', items: {}, instances: {}, paused: false };
+
+/** Even ids are in one zone, odd ones in the other. */
+export function zoneOf(id: string): string {
+  return /[02468]$/.test(id) ? 'x' : 'y';
+}
+
+/** What an operator comes to think of, by a number from 0 to 1; `ids` are those it knows. */
+export function drawSettings(choice: number, ids: readonly string[]): Settings {
+  const number = Math.floor(choice * 1_000_000);
+  const item = number % 7;
+  const id = ids[number % ids.length]!;
+  const other = ids[(number >> 3) % ids.length]!;
+  const ideas: Partial<Settings>[] = [
+    {},
+    { paused: true },
+    { paused: true, instances: { [id]: { drained: true } } },
+    { instances: { [id]: { drained: true } } },
+    { instances: { [id]: { disabled: true }, [other]: { weight: 3 } } },
+    { instances: { [id]: { cordoned: true } } },
+    { instances: { [id]: { cordoned: true }, [other]: { drained: true } } },
+    { instances: { [id]: { weight: 0 } } },
+    { items: { [item]: { disabled: true } } },
+    { items: { [item]: { pin: id }, [item + 1]: { pin: other } } },
+    { items: { [item]: { pin: id } }, instances: { [id]: { cordoned: true } } },
+    { items: { [item]: { needs: { zone: 'x' } }, 0: { needs: { zone: 'y' } } } },
+    { items: { [item]: { needs: { zone: 'nowhere' } } } },
+    { items: { [item]: { weight: 4, parameter: 'heavy' } } },
+    { spreadOver: 'zone' },
+    { maxMoves: 1 },
+    { maxMoves: '30%', instances: { [id]: { drained: true } } },
+    { strategy: 'rendezvous' },
+    { strategy: 'average', items: { [item]: { disabled: true } } },
+    { strategy: 'nobody knows it' },
+  ];
+  return { ...PLAIN, ...ideas[number % ideas.length]! };
+}
+
+/** A live instance and what it holds. */
+export interface Seen {
+  readonly id: string;
+  readonly items: readonly number[];
+}
+
+/** Whether the configuration lets an instance hold nothing. */
+export function isShutOut(id: string, { instances }: GroupConfig): boolean {
+  return !!instances[id]?.drained || !!instances[id]?.disabled;
+}
+
+/** How many instances count for a total that follows them. */
+export function countHolders(group: readonly Seen[], config: GroupConfig): number {
+  return group.filter(({ id }) => canHold(id, config)).length;
+}
+
+function canHold(id: string, config: GroupConfig): boolean {
+  return !isShutOut(id, config) && config.instances[id]?.weight !== 0;
+}
+
+/** What is not as the operator wants it in quiet times; found without asking the planner. */
+export function restProblem(
+  group: readonly Seen[],
+  config: GroupConfig,
+  total: number,
+): string | undefined {
+  const holders: string[][] = Array.from({ length: total }, () => []);
+  for (const { id, items } of group) {
+    for (const item of items) {
+      if (item >= total) return `${id} has item ${item} of ${total}`;
+      holders[item]!.push(id);
+    }
+  }
+  const open = group.filter(
+    ({ id }) => canHold(id, config) && config.instances[id]?.cordoned !== true,
+  );
+  for (const [item, ids] of holders.entries()) {
+    if (ids.length > 1) return `item ${item} is held by ${ids.join(' and ')}`;
+    const problem = itemProblem(item, ids[0], config, open);
+    if (problem !== undefined) return `item ${item} ${problem}`;
+  }
+  return isPlain(config) ? imbalance(group) : undefined;
+}
+
+function itemProblem(
+  item: number,
+  holder: string | undefined,
+  config: GroupConfig,
+  open: readonly Seen[],
+): string | undefined {
+  const { disabled, pin, needs } = config.items[item] ?? {};
+  const fitting = open.filter(({ id }) => !needs || needs['zone'] === zoneOf(id));
+  const isPinned = open.some(({ id }) => id === pin);
+  if (disabled) return holder === undefined ? undefined : `is disabled and held by ${holder}`;
+  if (holder === undefined) return fitting.length === 0 && !isPinned ? undefined : 'has no holder';
+  if (!canHold(holder, config)) return `is held by ${holder}, which is to hold nothing`;
+  if (isPinned) return holder === pin ? undefined : `is pinned to ${pin} and held by ${holder}`;
+  if (needs && needs['zone'] !== zoneOf(holder)) return `is held by ${holder} in the wrong zone`;
+  return undefined;
+}
+
+/** Nothing is said that makes shares uneven. */
+export function isPlain({ strategy, items, instances, spreadOver }: GroupConfig): boolean {
+  if (strategy !== PLAIN.strategy || spreadOver !== undefined) return false;
+  return Object.keys(items).length === 0 && Object.keys(instances).length === 0;
+}
+
+function imbalance(group: readonly Seen[]): string | undefined {
+  const sizes = group.map(({ items }) => items.length);
+  const spread = Math.max(...sizes) - Math.min(...sizes);
+  return spread > 1 ? `unbalanced: ${sizes.join(' ')}` : undefined;
+}
