@@ -154,6 +154,24 @@ describe('what the configuration says', () => {
   });
 });
 
+describe('a new leader', () => {
+  const office = { id: 'z', incarnation: 'z1', lease: 5_000, term: 6, owed: 0 };
+
+  it('is no rebalance', async () => {
+    await apply('a1:5', { members: ['b1'] });
+    heard();
+    await apply('a1:5', { members: ['b1'], epoch: 6, office });
+    expect(heard()).toEqual([]);
+  });
+
+  it('is one if somebody went with the last one, though nothing moves', async () => {
+    await apply('a1:5', { members: ['b1'] });
+    heard();
+    await apply('a1:5', { epoch: 6, office });
+    expect(heard()).toEqual(['started - =0', 'completed 0 + -']);
+  });
+});
+
 describe('a grant', () => {
   it('is started after @OnShardingStarted, and completed when settled', async () => {
     const started = hooks.hold('started');

@@ -8,7 +8,7 @@ import type { Holding } from './holding.js';
 import type { Lease } from './lease.js';
 import type { LeaseKeeper } from './lease-keeper.js';
 import type { Membership } from './membership.js';
-import { NO_SHARE, type Plan, shareOf } from './plan.js';
+import { NO_SHARE, type Plan, type PlanMember, shareOf } from './plan.js';
 import type { RebalanceHooks } from './rebalance-hooks.js';
 import type { ReasonOf, Shards } from './shards.js';
 
@@ -292,6 +292,10 @@ const ascending = (a: number, b: number): number => a - b;
 function isOnlyOffice(a: Plan, b: Plan): boolean {
   const isOtherOffice = a.office.term !== b.office.term || a.office.lease !== b.office.lease;
   if (!isOtherOffice || !a.settled || !b.settled || a.total !== b.total) return false;
+  if (a.members.length !== b.members.length) return false;
+  const isSameMember = ({ incarnation }: PlanMember, index: number): boolean =>
+    incarnation === b.members[index]!.incarnation;
+  if (!a.members.every(isSameMember)) return false;
   for (let item = 0; item < a.total; item++) if (a.tokens[item] !== b.tokens[item]) return false;
   return true;
 }

@@ -767,6 +767,9 @@ class Simulation implements World {
     const group = alive.map(seen);
     const config = this.#config;
     const total = config.total === 'instances' ? countHolders(group, config) : config.total;
+    const other = alive.find(({ coordinator }) => coordinator.total !== total);
+    if (other)
+      return `${other.name} works with a total of ${other.coordinator.total}, not ${total}`;
     const problem = restProblem(group, config, total);
     if (problem !== undefined) {
       const held = alive.map(
