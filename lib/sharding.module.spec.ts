@@ -196,8 +196,8 @@ describe('ShardingModule', () => {
     const { app, fakes } = await fakedApp({
       imports: [
         ShardingModule.forRoot({ ...observer, name: 'one', instance: { id: 'me' } }),
-        ShardingModule.forRoot({ ...observer, name: 'other' }),
         ShardingModule.forRootAsync({ useFactory: () => ({ ...least, registry }) }),
+        ShardingModule.forRoot({ ...observer, name: 'other' }),
       ],
     });
     // Only the member's is of the factory.

@@ -39,6 +39,7 @@ describe('the options', () => {
         startup: { wait: false, timeout: 60_000 },
         drainTimeout: 15_000,
         rebalanceDelay: 0,
+        rejoin: { window: 0, lends: false },
         seedView: false,
       },
     });

@@ -34,8 +34,8 @@ const handingOver: Break[] = [
     edits: [
       coordinator(
         'planner',
-        'this.owners[item] !== target[item]) this.#revoke(item, mayRevoke);',
-        'this.owners[item] !== target[item]) this.#grant(item, target[item]!);',
+        'this.#revoke(item, this.revoked < most);',
+        'this.#grant(item, target[item]!);',
       ),
     ],
   },
@@ -83,9 +83,9 @@ const handingOver: Break[] = [
     edits: [
       coordinator(
         'planner',
-        'if (state === FREE) this.#grant(item, target[item]!);',
-        'if (state === REVOKING && this.owners[item] === target[item]) this.marks[item] = 0;\n' +
-          'else if (state === FREE) this.#grant(item, target[item]!);',
+        'if (states[item] === FREE) this.#grant(item, target[item]!);',
+        'if (states[item] === REVOKING && this.owners[item] === target[item]) this.marks[item] = 0;\n' +
+          'else if (states[item] === FREE) this.#grant(item, target[item]!);',
       ),
     ],
   },
@@ -338,8 +338,8 @@ const lease: Break[] = [
     edits: [
       coordinator(
         'coordinator',
-        'return this.#isLeaseValid ? this.#parts.assignment.current.items : [];',
-        'return this.#parts.assignment.current.items;',
+        'return this.#isLeaseValid ? this.#parts.assignment.items : [];',
+        'return this.#parts.assignment.items;',
       ),
     ],
   },
@@ -589,6 +589,89 @@ const store: Break[] = [
   },
 ];
 
+const operations: Break[] = [
+  {
+    name: 'awaited-before-waited-out',
+    breaks: 'Whoever comes back gets its items before its former life has been waited out.',
+    edits: [
+      coordinator(
+        'planner',
+        'const owner = owners[item]!;\n    if (owner < 0) continue;\n    const mark',
+        'const owner = owners[item]!;\n    if (owner < 0 || plan.homes[item]! >= 0) continue;\n    const mark',
+      ),
+    ],
+  },
+  {
+    name: 'awaited-for-ever',
+    breaks: 'Nobody counts how long the group waits for somebody who is away.',
+    edits: [coordinator('away-watch', 'this.#overstayed.add(id);', '')],
+  },
+  {
+    name: 'home-forgotten-while-lent',
+    breaks: 'What was lent out is not given back.',
+    edits: [
+      coordinator(
+        'target',
+        'claims[item] = back >= 0 ? back : isHeld(item)',
+        'claims[item] = back >= 0 && !isHeld(item) ? back : isHeld(item)',
+      ),
+    ],
+  },
+  {
+    name: 'limit-ignored',
+    breaks: 'More items move at once than may.',
+    edits: [coordinator('planner', 'mayRevoke ? limit : 0', 'mayRevoke ? Infinity : 0')],
+  },
+  {
+    name: 'pause-ignored',
+    breaks: 'Items move although the group is paused.',
+    edits: [coordinator('target', 'if (config.paused) holdStill(', 'if (false) holdStill(')],
+  },
+  {
+    name: 'cordon-ignored',
+    breaks: 'A cordoned instance is given new items.',
+    edits: [coordinator('roster', 'if (config.instances[id]?.cordoned !== true) seats', 'seats')],
+  },
+  {
+    name: 'drain-ignored',
+    breaks: 'Whoever is drained by the configuration keeps its items.',
+    edits: [
+      coordinator(
+        'roster',
+        'return said?.disabled === true || said?.drained === true;',
+        'return said?.disabled === true;',
+      ),
+    ],
+  },
+  {
+    name: 'pin-ignored',
+    breaks: 'An item is not held where it is pinned.',
+    edits: [
+      coordinator(
+        'target',
+        'if (pin !== undefined && this.#seatIds.has(pin)) return { id: pin };',
+        '',
+      ),
+    ],
+  },
+  {
+    name: 'disabled-item-held',
+    breaks: 'A disabled item is given to somebody.',
+    edits: [coordinator('target', 'if (disabled) return BY_NOBODY;', '')],
+  },
+  {
+    name: 'configuration-taken-once',
+    breaks: 'The leader does not hear that the configuration was changed.',
+    edits: [
+      coordinator(
+        'leader',
+        'this.config.config$.subscribe(() => this.#loop.wake()),',
+        'this.config.config$.subscribe(() => {}),',
+      ),
+    ],
+  },
+];
+
 /** One that nothing can see, because the rule is kept by something else as well. */
 export interface HarmlessBreak extends Break {
   readonly because: string;
@@ -656,4 +739,5 @@ export const breaks: readonly Break[] = [
   ...leadership,
   ...hooks,
   ...store,
+  ...operations,
 ];

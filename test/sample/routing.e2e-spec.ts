@@ -6,7 +6,9 @@ import type { NodeProcess } from '../kit/processes.js';
 import { sharedConnect } from '../kit/shared-zookeeper.js';
 import { endAll, startSample, TAKE_OVER } from './samples.js';
 
-const KEYS = Array.from({ length: 60 }, (_, index) => `customer-${index}`);
+/** Several processes have to start, one after the other. */
+const START = { timeout: 30_000 };
+const KEYS = Array.from({ length: 40 }, (_, index) => `customer-${index}`);
 
 interface Reply {
   readonly status: number;
@@ -101,7 +103,7 @@ describe('sample 05-routing', () => {
   async function startFront(): Promise<Served> {
     const port = await freePort();
     const process = await start({ ...env, ROLE: 'front', FRONT_PORT: String(port) });
-    await process.line(/FrontModule listens/);
+    await process.line(/FrontModule listens/, START);
     return { process, address: addressOf(port) };
   }
 
@@ -125,12 +127,17 @@ describe('sample 05-routing', () => {
         expect(answerers(replies)).toEqual(addresses);
         return replies;
       },
-      { timeout: TAKE_OVER },
+      { timeout: TAKE_OVER + START.timeout },
     );
   }
 
   it('sends each request to the owner of its key, while workers come and go', async () => {
-    env = { ZOOKEEPER_CONNECT: sharedConnect(), NAMESPACE: uniqueNamespace('sample-routing') };
+    env = {
+      ZOOKEEPER_CONNECT: sharedConnect(),
+      NAMESPACE: uniqueNamespace('sample-routing'),
+      // No request may fail, so a busy machine must not cost anybody its lease.
+      SESSION_TIMEOUT: '4000',
+    };
     const front = await startFront();
     // Nobody has made a plan yet.
     expect((await ask(front.address, 'early')).status).toBe(503);
@@ -166,19 +173,19 @@ describe('sample 05-routing', () => {
     expect((await ask(front.address, key)).status).toBe(503);
     expect(await front.process.end('SIGTERM')).toEqual({ code: null, signal: 'SIGTERM' });
     expect(processes.flatMap(({ errors }) => errors)).toEqual([]);
-  }, 90_000);
+  }, 180_000);
 
   it('runs on its own without ZooKeeper, and says so', async () => {
     const [front, worker] = await freePorts(2);
     const process = await start({ FRONT_PORT: String(front), WORKER_PORT: String(worker) });
+    await process.line(/FrontModule listens/, START);
     await process.line(/memory registry, this process is on its own/);
-    await process.line(/FrontModule listens/);
     await eventually(async () => {
       const replies = await askAll(addressOf(front!));
       expect(statuses(replies)).toEqual([200]);
       expect(answerers(replies)).toEqual([addressOf(worker!)]);
-    });
+    }, START);
     await process.end('SIGTERM');
     expect(process.errors).toEqual([]);
-  });
+  }, 90_000);
 });

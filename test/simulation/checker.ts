@@ -303,28 +303,64 @@ function staleWrites(history: History): Violation[] {
 /** In calm times a group does what it is asked for, all of it hears of it, and nothing else moves. */
 function exercisesGoneWrong(history: History): Violation[] {
   const violations: Violation[] = [];
-  let exercise: Of<'exercise'> | undefined;
-  let moves = 0;
-  let waiting = new Set<string>();
+  let exercise: Exercise | undefined;
   for (const event of history) {
-    if (event.kind === 'exercise') {
-      exercise = event;
-      moves = 0;
-      waiting = new Set(event.everyone);
-    } else if (event.kind === 'acquired') moves += 1;
-    else if (event.kind === 'completed') waiting.delete(event.who);
-    else if (event.kind === 'exercised' && exercise) {
-      if (exercise.moves !== undefined && moves !== exercise.moves) {
-        const text = `${exercise.name}: ${moves} shards found a worker, not ${exercise.moves}`;
-        violations.push({ time: event.time, rule: 'only what must move moves', text });
-      }
-      if (waiting.size > 0) {
-        const text = `${exercise.name}: ${[...waiting].join(', ')} did not hear of it`;
-        violations.push({ time: event.time, rule: 'everyone hears of a rebalance', text });
-      }
-    }
+    if (event.kind === 'exercise') exercise = new Exercise(event);
+    else exercise?.regard(event);
+    if (event.kind !== 'exercised' || !exercise) continue;
+    const { time } = event;
+    const faults = exercise.faults(event);
+    violations.push(...faults.map(([rule, text]) => ({ time, rule, text })));
   }
   return violations;
+}
+
+class Exercise {
+  #moves = 0;
+  #most = 0;
+  readonly #draining = new Set<string>();
+  readonly #unheard: Set<string>;
+  readonly #disturbed: string[] = [];
+
+  constructor(private readonly wanted: Of<'exercise'>) {
+    this.#unheard = new Set(wanted.everyone);
+  }
+
+  regard(event: Event): void {
+    if (event.kind === 'completed') this.#unheard.delete(event.who);
+    if (event.kind === 'told') this.#draining.add(`${event.who} ${event.item}`);
+    if (event.kind === 'released') this.#draining.delete(`${event.who} ${event.item}`);
+    this.#most = Math.max(this.#most, this.#draining.size);
+    if (event.kind !== 'acquired') return;
+    this.#moves += 1;
+    if (this.wanted.idle?.includes(event.who)) this.#disturbed.push(`${event.who} ${event.item}`);
+  }
+
+  faults({ owners }: Of<'exercised'>): [rule: string, text: string][] {
+    const { name, moves, foretold, atOnce = Infinity } = this.wanted;
+    const faults: [rule: string, text: string][] = [];
+    if (moves !== undefined && this.#moves !== moves) {
+      const text = `${name}: ${this.#moves} shards found a worker, not ${moves}`;
+      faults.push(['only what must move moves', text]);
+    }
+    if (this.#unheard.size > 0) {
+      const text = `${name}: ${[...this.#unheard].join(', ')} did not hear of it`;
+      faults.push(['everyone hears of a rebalance', text]);
+    }
+    if (foretold && owners && foretold.join() !== owners.join()) {
+      const text = `${name}: ${owners.join(' ')} instead of ${foretold.join(' ')}`;
+      faults.push(['what is foretold happens', text]);
+    }
+    if (this.#most > atOnce) {
+      const text = `${name}: ${this.#most} shards were drained at once, not ${atOnce}`;
+      faults.push(['no more move at once than may', text]);
+    }
+    if (this.#disturbed.length > 0) {
+      const text = `${name}: ${this.#disturbed.join(', ')} was acquired`;
+      faults.push(['whoever is cordoned gets nothing new', text]);
+    }
+    return faults;
+  }
 }
 
 function only<K extends Event['kind']>(history: History, kind: K): Of<K>[] {

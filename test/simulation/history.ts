@@ -64,8 +64,18 @@ export type Event = { readonly time: number } & (
       readonly everyone: readonly string[];
       /** How many shards have to find a new worker, no more and no less; undefined: it depends. */
       readonly moves: number | undefined;
+      /** What was foretold of who holds what in the end, by id; `-` is nobody. */
+      readonly foretold?: readonly string[];
+      /** How many shards may be drained at once. */
+      readonly atOnce?: number;
+      /** Those who must not be given anything. */
+      readonly idle?: readonly string[];
     }
-  | { readonly kind: 'exercised' }
+  | {
+      readonly kind: 'exercised';
+      /** Who holds what now, as in `foretold`. */
+      readonly owners?: readonly string[];
+    }
   /** The wall clock of a machine was set to another time. */
   | { readonly kind: 'stepped' }
   /** For whoever reads the trace. */

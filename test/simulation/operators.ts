@@ -94,6 +94,8 @@ function itemProblem(
   const { disabled, pin, needs } = config.items[item] ?? {};
   const fitting = open.filter(({ id }) => !needs || needs['zone'] === zoneOf(id));
   const isPinned = open.some(({ id }) => id === pin);
+  // What is free stays so while the group is paused, and what is held, too.
+  if (config.paused) return undefined;
   if (disabled) return holder === undefined ? undefined : `is disabled and held by ${holder}`;
   if (holder === undefined) return fitting.length === 0 && !isPinned ? undefined : 'has no holder';
   if (!canHold(holder, config)) return `is held by ${holder}, which is to hold nothing`;
@@ -103,8 +105,8 @@ function itemProblem(
 }
 
 /** Nothing is said that makes shares uneven. */
-export function isPlain({ strategy, items, instances, spreadOver }: GroupConfig): boolean {
-  if (strategy !== PLAIN.strategy || spreadOver !== undefined) return false;
+export function isPlain({ strategy, items, instances, spreadOver, paused }: GroupConfig): boolean {
+  if (strategy !== PLAIN.strategy || spreadOver !== undefined || paused) return false;
   return Object.keys(items).length === 0 && Object.keys(instances).length === 0;
 }
 

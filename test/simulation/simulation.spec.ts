@@ -106,6 +106,29 @@ describe('the checker', () => {
     expect(rules(exercise, acquired(3, 0), over)).toEqual(['everyone hears of a rebalance']);
   });
 
+  it('finds exercises that end otherwise than foretold, or disturb who is to be left alone', () => {
+    const exercise = { kind: 'exercise', time: 1, name: 'x', everyone: [], moves: 1 } as const;
+    const over = { kind: 'exercised', time: 9, owners: ['a', '-'] } as const;
+    const foretold = (...owners: string[]) => ({ ...exercise, foretold: owners });
+    expect(rules(foretold('a', '-'), acquired(3, 0), over)).toEqual([]);
+    expect(rules(foretold('a', 'b'), acquired(3, 0), over)).toEqual(['what is foretold happens']);
+    expect(rules({ ...exercise, idle: ['a'] }, acquired(3, 0), over)).toEqual([
+      'whoever is cordoned gets nothing new',
+    ]);
+  });
+
+  it('finds more shards drained at once than may be', () => {
+    const exercise = { kind: 'exercise', time: 1, name: 'x', everyone: [], moves: 0 } as const;
+    const told = (time: number, item: number) =>
+      ({ kind: 'told', time, who: 'a', item, token: 1n, isOwned: false, isInTime: true }) as const;
+    const released = { kind: 'released', time: 4, who: 'a', item: 0, token: 1n } as const;
+    const over = { kind: 'exercised', time: 9 } as const;
+    const found = (...events: Parameters<typeof rules>): string[] =>
+      rules({ ...exercise, atOnce: 1 }, ...events, over).filter((rule) => rule.includes('at once'));
+    expect(found(told(2, 0), released, told(5, 1))).toEqual([]);
+    expect(found(told(2, 0), told(3, 1), released)).toEqual(['no more move at once than may']);
+  });
+
   it('finds hooks without their counterpart', () => {
     expect(rules({ kind: 'completed', time: 1, who: 'a' })).toEqual([
       'hooks run in order and in pairs',

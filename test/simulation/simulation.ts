@@ -1,8 +1,10 @@
+import { type PlanQuestion, type Prediction, ShardingAdmin } from '../../lib/admin/index.js';
 import type { CoordinatorOptions } from '../../lib/coordinator/coordinator.types.js';
 import {
   decodeConfig,
   encodeConfig,
   type GroupConfig,
+  moveLimit,
 } from '../../lib/coordinator/group-config.js';
 import type { Timer } from '../../lib/registry/environment.js';
 import { MemoryCluster, type MemoryRegistry } from '../../lib/registry/memory/index.js';
@@ -20,7 +22,9 @@ import {
   isShutOut,
   PLAIN,
   restProblem,
+  type Seen,
   type Settings,
+  zoneOf,
 } from './operators.js';
 import { SimulatedProcess, type Temper, type World } from './simulated-process.js';
 
@@ -49,6 +53,33 @@ interface Draw {
   readonly calmSettings: Settings;
 }
 
+/** Something that is asked of a group in calm times. */
+interface Drill {
+  readonly name: string;
+  /** What the administrator is asked to foretell; left out: nothing. */
+  readonly question?: PlanQuestion;
+  readonly begin: () => unknown;
+  /** Who is not there any more in the end. */
+  readonly without?: SimulatedProcess;
+  /** How many items have to move, where that is known from elsewhere than from what was foretold. */
+  readonly moves?: number;
+  readonly atOnce?: number;
+  /** Nothing need happen, so that nobody need hear of it. */
+  readonly mayBeQuiet?: boolean;
+}
+
+const namesOf = (processes: readonly SimulatedProcess[]): string[] =>
+  processes.map(({ name }) => name);
+const seen = ({ id, coordinator: { items } }: SimulatedProcess): Seen => ({ id, items });
+
+/** Who will hold what, by what was foretold. */
+function foretold(before: readonly string[], { total, moved }: Prediction): string[] {
+  const isOther = before.length !== total;
+  const owners = Array.from({ length: total }, (_, item) => (isOther ? '-' : before[item]!));
+  for (const { item, to } of moved) owners[item] = to;
+  return owners;
+}
+
 const NAMESPACE = 'group';
 const CONFIG = `/${NAMESPACE}/config`;
 
@@ -69,6 +100,7 @@ class Simulation implements World {
   readonly #accepted = new Map<number, bigint>();
   readonly #machines = new Map<string, VirtualClock>();
   readonly #operator: MemoryRegistry;
+  readonly #admin: ShardingAdmin;
   readonly #god: VirtualClock;
   /** As it was last committed. */
   #config: GroupConfig;
@@ -104,14 +136,13 @@ class Simulation implements World {
       timed: true,
       latency: () => 0.1 + network.fraction() * latency,
     });
-    this.#operator = this.cluster.registry({
-      label: 'operator',
-      environment: {
-        clock: this.#god,
-        random: network,
-        log: { debug() {}, log() {}, warn() {}, error() {} },
-      },
-    });
+    const environment = {
+      clock: this.#god,
+      random: network,
+      log: { debug() {}, log() {}, warn() {}, error() {} },
+    };
+    this.#operator = this.cluster.registry({ label: 'operator', environment });
+    this.#admin = new ShardingAdmin(this.#operator, NAMESPACE, environment);
     this.cluster.commits$.subscribe(({ by, change }) => {
       // What was committed counts, also where the operator never got an answer.
       if (change.kind === 'set' && change.path === CONFIG) {
@@ -137,6 +168,13 @@ class Simulation implements World {
     const settledAfter = this.#time.now - calm;
     if (!this.#isStuck) await this.#exerciseJoin();
     if (!this.#isStuck) await this.#exerciseReshard();
+    // One more each, or the time would go into drills.
+    const more = [
+      () => this.#exerciseLeave(),
+      () => this.#exerciseTotal(),
+      () => this.#exercisePause(),
+    ];
+    if (!this.#isStuck) await more[this.seed % 6]?.();
     return {
       seed: this.seed,
       violations: check(this.#history),
@@ -473,6 +511,10 @@ class Simulation implements World {
   async #changeTotal(choice: number): Promise<void> {
     if (this.#draw.total === 'instances') return;
     const total = 1 + Math.floor(choice * 12);
+    await this.#setTotal(total);
+  }
+
+  async #setTotal(total: number): Promise<void> {
     await this.#operate(async (operator) => {
       const { data, stat } = await operator.get(CONFIG);
       await operator.set(CONFIG, encodeConfig({ ...decodeConfig(data), total }), stat.version);
@@ -566,29 +608,104 @@ class Simulation implements World {
 
   /** One more in calm times takes its share, and nothing but that moves. */
   async #exerciseJoin(): Promise<void> {
-    const count = this.#processes.filter(({ isAlive }) => isAlive).length + 1;
+    // The order of the ids must not matter.
+    const id = this.#random.pick(['a', 'z']);
     const { total } = this.#config;
+    const count = this.#alive.length + 1;
     // A total that follows the instances changes with them, so that all begins anew.
     const moves = total === 'instances' ? count : Math.floor(total / count);
-    // The order of the ids must not matter.
-    this.#launch(this.#random.pick(['a', 'z']));
-    await this.#exercise('a join', isPlain(this.#config) ? moves : undefined);
+    const atOnce = total === 'instances' ? Infinity : moveLimit(this.#config, total);
+    await this.#exercise({
+      name: 'a join',
+      question: { join: [{ id, labels: { zone: zoneOf(id) } }] },
+      begin: () => this.#launch(id),
+      ...(isPlain(this.#config) ? { moves } : {}),
+      atOnce,
+    });
   }
 
   /** Who asks for a reshard where all is well gets one, in which nothing moves. */
   async #exerciseReshard(): Promise<void> {
-    this.#processes.find(({ isRunning }) => isRunning)?.reshard();
-    await this.#exercise('a reshard', 0);
+    await this.#exercise({
+      name: 'a reshard',
+      question: {},
+      begin: () => this.#processes.find(({ isRunning }) => isRunning)?.reshard(),
+      moves: 0,
+    });
   }
 
-  async #exercise(name: string, moves: number | undefined): Promise<void> {
-    const alive = this.#processes.filter(({ isAlive }) => isAlive);
-    const everyone = alive.map(({ name: who }) => who);
-    this.report({ kind: 'exercise', name, everyone, moves });
+  /** Who leaves in good order hands over what it has, and nothing but that moves. */
+  async #exerciseLeave(): Promise<void> {
+    const { total } = this.#config;
+    const leaver = this.#random.pick(this.#processes.filter(({ isRunning }) => isRunning));
+    if (this.#alive.length < 2) return;
+    const moves = total === 'instances' ? this.#alive.length - 1 : leaver.coordinator.items.length;
+    await this.#exercise({
+      name: 'a leave',
+      question: { leave: [leaver.id] },
+      begin: () => leaver.stop(),
+      without: leaver,
+      ...(isPlain(this.#config) ? { moves } : {}),
+    });
+  }
+
+  async #exerciseTotal(): Promise<void> {
+    if (this.#config.total === 'instances') return;
+    const total = this.#config.total + 1 + this.#random.below(5);
+    await this.#exercise({
+      name: 'another total',
+      question: { total },
+      begin: () => void this.#setTotal(total),
+    });
+  }
+
+  /** Who joins a paused group gets nothing; when it goes on, the rest is planned at once. */
+  async #exercisePause(): Promise<void> {
+    const { total, ...settings } = this.#config;
+    if (total === 'instances') return;
+    await this.#obey(this.#configure({ ...settings, paused: true }));
+    await this.#exercise({
+      name: 'a join while paused',
+      begin: () => this.#launch('p'),
+      moves: 0,
+    });
+    if (this.#isStuck) return;
+    const moves = Math.floor(total / this.#alive.length);
+    await this.#exercise({
+      name: 'the end of a pause',
+      begin: () => void this.#configure(settings),
+      ...(isPlain({ ...this.#config, paused: false }) ? { moves } : {}),
+      mayBeQuiet: moves === 0 || !isPlain({ ...this.#config, paused: false }),
+    });
+  }
+
+  async #exercise(drill: Drill): Promise<void> {
+    const { name, question, begin, without, moves, atOnce, mayBeQuiet = false } = drill;
+    const prediction = question && (await this.#obey(this.#admin.plan(question)));
+    if (this.#isStuck) return;
+    const before = this.#owners;
+    begin();
+    const alive = this.#alive.filter((process) => process !== without);
+    const everyone = mayBeQuiet ? [] : alive.map(({ name: who }) => who);
+    const isCordoned = ({ id }: SimulatedProcess): boolean =>
+      this.#config.instances[id]?.cordoned === true;
+    this.report({
+      kind: 'exercise',
+      name,
+      everyone,
+      moves: moves ?? prediction?.moves,
+      ...(prediction ? { foretold: foretold(before, prediction) } : {}),
+      ...(atOnce === undefined ? {} : { atOnce }),
+      // A barrier takes everything from everybody, and gives it out anew.
+      idle:
+        this.#config.total === 'instances' || question?.total
+          ? []
+          : namesOf(alive.filter(isCordoned)),
+    });
     this.#unheard = new Set(everyone);
     try {
       await this.#time.runUntil(
-        () => this.#unheard.size === 0 && this.#problem() === undefined,
+        () => this.#unheard.size === 0 && !without?.isAlive && this.#problem() === undefined,
         this.#bound,
       );
     } catch {
@@ -596,14 +713,49 @@ class Simulation implements World {
       if (problem !== undefined) return this.#getStuck(`after ${name}: ${problem}`);
     }
     this.askAll();
-    this.report({ kind: 'exercised' });
+    this.report({ kind: 'exercised', owners: this.#owners });
+  }
+
+  /** Lets time pass until an operator has the answer. */
+  async #obey<T>(answer: Promise<T>): Promise<T | undefined> {
+    let outcome: { readonly value: T } | { readonly error: unknown } | undefined;
+    answer.then(
+      (value) => (outcome = { value }),
+      (error: unknown) => (outcome = { error }),
+    );
+    try {
+      await this.#time.runUntil(() => outcome !== undefined, this.#bound);
+    } catch {
+      this.#getStuck('an operator gets no answer');
+    }
+    if (outcome && 'value' in outcome) return outcome.value;
+    this.#getStuck(`an operator is refused: ${String(outcome?.error)}`);
+    return undefined;
+  }
+
+  get #alive(): SimulatedProcess[] {
+    return this.#processes.filter(({ isAlive }) => isAlive);
+  }
+
+  /** Who holds what by its own word; `-` is nobody. */
+  get #owners(): string[] {
+    const { total } = this.#config;
+    const alive = this.#alive;
+    const count =
+      total === 'instances'
+        ? countHolders(alive.map(seen), this.#config)
+        : Math.max(total, ...alive.map(({ coordinator }) => coordinator.total));
+    const owners = Array.from({ length: count }, () => '-');
+    for (const { id, coordinator } of alive)
+      for (const item of coordinator.items) owners[item] = id;
+    return owners;
   }
 
   /** What is not as it should be in quiet times. */
   #problem(): string | undefined {
     if (this.#launches > 0) return 'a process is still to come back';
     if (!this.#isOperatorDone) return 'the operator is not done';
-    const alive = this.#processes.filter(({ isAlive }) => isAlive);
+    const alive = this.#alive;
     const unready = alive.find(
       ({ id, coordinator }) =>
         coordinator.status !== (isShutOut(id, this.#config) ? 'drained' : 'ready'),
@@ -612,7 +764,7 @@ class Simulation implements World {
       const { name, coordinator, registry } = unready;
       return `${name} is ${coordinator.status}, its session ${registry.session.state} ${registry.session.id ?? ''}`;
     }
-    const group = alive.map(({ id, coordinator: { items } }) => ({ id, items }));
+    const group = alive.map(seen);
     const config = this.#config;
     const total = config.total === 'instances' ? countHolders(group, config) : config.total;
     const problem = restProblem(group, config, total);
