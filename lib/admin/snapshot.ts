@@ -4,7 +4,7 @@ import { Keyspace } from '../coordinator/keyspace.js';
 import { mayHold } from '../coordinator/lease-keeper.js';
 import { decodeMember, type MemberRecord } from '../coordinator/member-record.js';
 import type { Plan } from '../coordinator/plan.js';
-import { decodePlan, UnreadablePlanError } from '../coordinator/plan-codec.js';
+import { type PlanFinding, readPlan } from '../coordinator/plan-store.js';
 import type { Environment } from '../registry/environment.js';
 import { childPath } from '../registry/node-path.js';
 import type { NodeSnapshot, Registry } from '../registry/registry.js';
@@ -20,7 +20,7 @@ export interface GroupSnapshot {
   /** How many milliseconds the store took to answer a question. */
   readonly roundTrip: number;
   readonly config: SeenConfig;
-  readonly plan: SeenPlan;
+  readonly plan: PlanFinding;
   readonly instances: readonly SeenInstance[];
   readonly leases: readonly SeenLease[];
   /** Those who stand for election, the first in line first. */
@@ -35,11 +35,6 @@ export type SeenConfig =
   | { readonly kind: 'absent' }
   | { readonly kind: 'unreadable'; readonly reason: string }
   | { readonly kind: 'config'; readonly config: GroupConfig; readonly version: number };
-
-export type SeenPlan =
-  | { readonly kind: 'absent' }
-  | { readonly kind: 'unreadable'; readonly reason: string; readonly isNewer: boolean }
-  | { readonly kind: 'plan'; readonly plan: Plan };
 
 interface Seen {
   readonly id: string;
@@ -143,7 +138,7 @@ class Reader {
     if (!plan && !config && !home) return undefined;
     return {
       config: seenConfig(config),
-      plan: seenPlan(plan),
+      plan: readPlan(plan),
       instances: instances.map(({ name, node }) => ({
         ...seen(name, node),
         record: decodeMember(name, node.data),
@@ -194,16 +189,6 @@ function seenConfig(node: NodeSnapshot | undefined): SeenConfig {
   } catch (error) {
     if (!(error instanceof InvalidConfigError)) throw error;
     return { kind: 'unreadable', reason: error.message };
-  }
-}
-
-function seenPlan(node: NodeSnapshot | undefined): SeenPlan {
-  if (!node) return { kind: 'absent' };
-  try {
-    return { kind: 'plan', plan: decodePlan(node.data) };
-  } catch (error) {
-    if (!(error instanceof UnreadablePlanError)) throw error;
-    return { kind: 'unreadable', reason: error.message, isNewer: error.isNewer };
   }
 }
 

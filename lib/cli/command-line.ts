@@ -1,7 +1,7 @@
 import yargs, { type Argv } from 'yargs';
 import { UsageError } from './exit-codes.js';
 import type { Terminal } from './terminal.js';
-import type { Verb, VerbOption } from './verb.js';
+import type { Verb } from './verb.js';
 import { verbs } from './verbs.js';
 
 const NAME = 'nest-sharding';
@@ -65,14 +65,11 @@ const COMMON = {
   yes: { type: 'boolean', describe: 'change things without a question', default: false },
 } as const;
 
-const FORCE: VerbOption = { type: 'boolean', describe: 'though it looks like a mistake' };
-
 function describe(command: Argv, verb: Verb): Argv {
   for (const [name, text] of Object.entries(verb.positionals ?? {})) {
     command.positional(name, { type: 'string', describe: text });
   }
-  const options = { ...verb.options, ...(verb.isChange ? { force: FORCE } : {}) };
-  for (const [name, option] of Object.entries(options)) {
+  for (const [name, option] of Object.entries(verb.options ?? {})) {
     const { type = 'string', describe: text, default: value } = option;
     command.option(name, {
       describe: text,

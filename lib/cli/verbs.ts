@@ -1,8 +1,14 @@
 import { lastValueFrom, takeUntil, tap, timer } from 'rxjs';
-import type { ShardingAdmin, ShardingTarget } from '../admin/index.js';
 import { aborted$ } from '../coordinator/async.js';
 import { formatSomeItems } from '../admin/item-ranges.js';
-import { RefusedError } from '../admin/index.js';
+import {
+  type ChangeOptions,
+  type ChangeResult,
+  type GroupStatus,
+  RefusedError,
+  type ShardingAdmin,
+  type ShardingTarget,
+} from '../admin/index.js';
 import { change, isWanted } from './asking.js';
 import { EXIT, UsageError } from './exit-codes.js';
 import {
@@ -16,7 +22,7 @@ import {
   totalOf,
   weightOf,
 } from './parse.js';
-import type { Context, Given, Verb, VerbOption } from './verb.js';
+import type { Answer, Context, Given, Verb, VerbOption } from './verb.js';
 import { doctorLines } from './views/doctor.view.js';
 import { historyLines } from './views/history.view.js';
 import { predictionLines } from './views/prediction.view.js';
@@ -25,19 +31,17 @@ import { count, plain } from './views/text.js';
 
 const INSTANCE = 'the id of an instance';
 const ITEMS = 'numbers and ranges of items, such as 0-3,7';
+const FORCE: VerbOption = { type: 'boolean', describe: 'though it looks like a mistake' };
 const CLEAR: VerbOption = { type: 'boolean', describe: 'take back what was said' };
 
 /** A verb that changes the configuration and nothing else. */
 function changing(
   verb: Omit<Verb, 'isChange' | 'run'>,
-  make: (
-    admin: ShardingAdmin,
-    given: Given,
-    options: Parameters<Parameters<typeof change>[1]>[0],
-  ) => ReturnType<Parameters<typeof change>[1]>,
+  make: (admin: ShardingAdmin, given: Given, options: ChangeOptions) => Promise<ChangeResult>,
 ): Verb {
   return {
     ...verb,
+    options: { ...verb.options, force: FORCE },
     isChange: true,
     run: (context) => change(context, (options) => make(context.admin, context.given, options)),
   };
@@ -68,7 +72,7 @@ export const verbs: readonly Verb[] = [
     describe: 'Who holds what, and why things wait',
     examples: [
       ['status', 'the group of the namespace dynamic-sharding'],
-      ['status --namespace orders --json', 'another one, for a script'],
+      ['status --json', 'the same for a script'],
     ],
     isChange: false,
     run: async ({ admin, terminal }) => {
@@ -99,8 +103,8 @@ export const verbs: readonly Verb[] = [
     },
     examples: [
       ['plan --join dora', 'what a further instance would get'],
-      ['plan --leave ada --leave ben', 'who would have to take over'],
-      ['plan --total 24 --weight ada=2', 'several changes at once'],
+      ['plan --leave ada', 'who would have to take over'],
+      ['plan --join eve=2 --total 24', 'several changes at once'],
     ],
     isChange: false,
     run: async ({ admin, given, terminal }) => {
@@ -181,7 +185,7 @@ export const verbs: readonly Verb[] = [
       options: { clear: CLEAR },
       examples: [
         ['set-param 0-3 eu-west', 'a text for each of four items'],
-        [`set-param 7 '{"table":"orders"}'`, 'an object'],
+        [`set-param 7 '{"a":1}'`, 'an object'],
         ['set-param 7 --clear', 'nothing any more'],
       ],
     },
@@ -216,7 +220,7 @@ export const verbs: readonly Verb[] = [
       positionals: { items: ITEMS, labels: 'such as zone=a' },
       options: { clear: CLEAR },
       examples: [
-        ['set-needs 0-3 zone=a disk=ssd', 'only where both are so'],
+        ['set-needs 0-3 zone=a', 'only where it is so'],
         ['set-needs 0-3 --clear', 'any instance will do'],
       ],
     },
@@ -327,6 +331,7 @@ export const verbs: readonly Verb[] = [
     options: {
       wait: { type: 'boolean', default: true, describe: 'wait; --no-wait to return at once' },
       timeout: { describe: 'wait for so many seconds, 300 unless said' },
+      force: FORCE,
     },
     examples: [
       ['drain ada --yes', 'before ada is taken away'],
@@ -363,7 +368,7 @@ export const verbs: readonly Verb[] = [
   {
     usage: 'remove',
     describe: 'Deletes a namespace nobody lives in',
-    examples: [['remove --namespace old-orders', 'asks first']],
+    examples: [['remove', 'asks first']],
     isChange: true,
     run: async (context) => {
       const { admin } = context;
@@ -381,14 +386,13 @@ const CLEAR_SCREEN = '\u001B[H\u001B[J';
 
 async function watch({ admin, given, terminal }: Context): Promise<undefined> {
   const timeout = secondsOf(given.optional('timeout'));
-  const show = given.flag('json')
-    ? (status: object) => `${JSON.stringify(status)}\n`
-    : terminal.isLive
-      ? (status: Parameters<typeof statusLines>[0]) =>
-          `${CLEAR_SCREEN}${statusLines(status, terminal).join('\n')}\n`
-      : (status: Parameters<typeof statusLine>[0]) => `${statusLine(status)}\n`;
+  const shown = (status: GroupStatus): string => {
+    if (given.flag('json')) return JSON.stringify(status);
+    if (!terminal.isLive) return statusLine(status);
+    return CLEAR_SCREEN + statusLines(status, terminal).join('\n');
+  };
   const shown$ = admin.watch().pipe(
-    tap((status) => terminal.out(show(status))),
+    tap((status) => terminal.out(`${shown(status)}\n`)),
     takeUntil(aborted$(terminal.interruption())),
   );
   const ended$ = timeout === undefined ? shown$ : shown$.pipe(takeUntil(timer(timeout)));
@@ -396,7 +400,7 @@ async function watch({ admin, given, terminal }: Context): Promise<undefined> {
   return undefined;
 }
 
-async function drain(context: Context): Promise<Awaited<ReturnType<Verb['run']>>> {
+async function drain(context: Context): Promise<Answer> {
   const { admin, given, terminal } = context;
   const instance = given.text('instance');
   const timeout = secondsOf(given.optional('timeout')) ?? 300_000;

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { access, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { access, mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { checkoutRoot } from '../kit/checkout.js';
 import { installLibrary, node, packLibrary } from './packed-library.js';
 
 const name = 'nestjs-dynamic-sharding';
@@ -58,6 +59,16 @@ describe('the packed library', () => {
       `;
       const same = { some: true, different: [] };
       expect(JSON.parse(await script(app, 'both.mjs', source))).toEqual(same);
+    });
+
+    it('brings the command along', async () => {
+      const version = JSON.parse(await readFile(join(checkoutRoot, 'package.json'), 'utf8')) as {
+        version: string;
+      };
+      expect(await node(app, ['node_modules/.bin/nest-sharding', '--version'])).toBe(
+        version.version,
+      );
+      expect((await stat(join(app, 'node_modules/.bin/nest-sharding'))).mode & 0o111).toBe(0o111);
     });
 
     it('also loads the CommonJS copy, for tools that know no module-sync', async () => {
