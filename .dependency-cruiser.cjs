@@ -50,6 +50,18 @@ module.exports = {
       },
     ),
     rule(
+      'admin-needs-no-application',
+      'Operators use it from anywhere: it knows the protocol and the store, and no framework.',
+      room('^lib/admin/'),
+      { pathNot: ['^lib/(admin|coordinator|strategies|interfaces|registry)/', npm('rxjs')] },
+    ),
+    rule(
+      'only-the-command-parses-arguments',
+      'An application that never runs the command never loads what it is made of.',
+      { path: '^lib/', pathNot: '^lib/cli/' },
+      { path: [npm('yargs'), npm('cliui'), '^lib/cli/'] },
+    ),
+    rule(
       'registry-stands-alone',
       'The registry can be used without Nest and without the protocol above it.',
       room('^lib/registry/'),
@@ -92,7 +104,7 @@ module.exports = {
     rule(
       'inner-rooms-know-no-nest',
       'Not even its types: the protocol runs anywhere.',
-      room('^lib/(coordinator|strategies|registry)/'),
+      room('^lib/(admin|coordinator|strategies|registry)/'),
       { path: npm('@nestjs/[^/]+') },
     ),
     rule('lib-imports-only-lib', 'What is shipped cannot use what is not.', room('^lib/'), {

@@ -1,3 +1,4 @@
+export * from './admin/index.js';
 export * from './decorators/index.js';
 export type { ShardKey } from './hash/shard-of.js';
 export type * from './interfaces/sharding-decorators.interface.js';
@@ -6,6 +7,13 @@ export type * from './interfaces/sharding-service.interface.js';
 export type * from './interfaces/sharding-strategy.interface.js';
 export type * from './interfaces/sharding-values.interface.js';
 export * from './coordinator/coordinator.errors.js';
+export {
+  type GroupConfig,
+  type InstanceConfig,
+  InvalidConfigError,
+  type ItemConfig,
+} from './coordinator/group-config.js';
+export type { HistoryCauses, HistoryEntry } from './coordinator/history-entry.js';
 export * from './registry/memory/index.js';
 export type * from './registry/registry.js';
 export {
@@ -32,4 +40,8 @@ export type { ZooKeeperAuth } from './registry/zookeeper/index.js';
 export * from './sharding.errors.js';
 export { ShardingModule } from './sharding.module.js';
 export { ShardingService } from './sharding.service.js';
-export { getShardingOptionsToken, getShardingToken } from './sharding.tokens.js';
+export {
+  getShardingAdminToken,
+  getShardingOptionsToken,
+  getShardingToken,
+} from './sharding.tokens.js';

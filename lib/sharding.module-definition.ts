@@ -1,4 +1,5 @@
 import { ConfigurableModuleBuilder, type Provider } from '@nestjs/common';
+import { ShardingAdmin } from './admin/index.js';
 import type {
   ShardingModuleExtras,
   ShardingModuleOptions,
@@ -6,7 +7,11 @@ import type {
 import { SHARDING_MODULE_OPTIONS } from './sharding.constants.js';
 import { ShardingRegistrations } from './sharding.registrations.js';
 import { ShardingService } from './sharding.service.js';
-import { getShardingOptionsToken, getShardingToken } from './sharding.tokens.js';
+import {
+  getShardingAdminToken,
+  getShardingOptionsToken,
+  getShardingToken,
+} from './sharding.tokens.js';
 
 /** What a registration provides, all of it exported. */
 function registrationProviders(
@@ -22,8 +27,17 @@ function registrationProviders(
     provide: getShardingOptionsToken(name),
     useExisting: SHARDING_MODULE_OPTIONS,
   };
-  const unnamed: Provider = { provide: ShardingService, useExisting: getShardingToken() };
-  return name === undefined ? [service, options, unnamed] : [service, options];
+  const admin: Provider = {
+    provide: getShardingAdminToken(name),
+    // The service is not used, but there is no registration before it has been made.
+    inject: [ShardingRegistrations, getShardingToken(name)],
+    useFactory: (registrations: ShardingRegistrations) => registrations.get(name)!.admin,
+  };
+  const unnamed: (Provider & { provide: unknown })[] = [
+    { provide: ShardingService, useExisting: getShardingToken() },
+    { provide: ShardingAdmin, useExisting: getShardingAdminToken() },
+  ];
+  return [service, options, admin, ...(name === undefined ? unnamed : [])];
 }
 
 export const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<ShardingModuleOptions>({

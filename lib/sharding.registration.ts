@@ -1,3 +1,4 @@
+import { ShardingAdmin } from './admin/index.js';
 import type { ShardingRole } from './interfaces/sharding-options.interface.js';
 import type { GuardKind } from './interfaces/sharding-metadata.interface.js';
 import type { Environment } from './registry/environment.js';
@@ -42,6 +43,7 @@ export interface RegistrationParts {
 export class ShardingRegistration {
   readonly service: ShardingService;
   readonly gate: RegistrationGate;
+  readonly admin: ShardingAdmin;
   readonly #guarded = new Set<GuardKind>();
   #stopped: Promise<void> | undefined;
 
@@ -51,6 +53,8 @@ export class ShardingRegistration {
   ) {
     this.gate = new RegistrationGate(parts.coordinator);
     this.service = new ShardingService(parts.coordinator, () => this.start());
+    const { strategies } = parts.options.coordinator;
+    this.admin = new ShardingAdmin(this.registry, this.namespace, parts.environment, strategies);
   }
 
   get hooks(): HookDispatcher {

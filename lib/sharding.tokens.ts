@@ -14,6 +14,15 @@ export function getShardingToken(name?: string): string {
 }
 
 /**
+ * The injection token of a registration's `ShardingAdmin`.
+ * @param name default: the unnamed registration
+ * @publicApi
+ */
+export function getShardingAdminToken(name?: string): string {
+  return `ShardingAdmin of ${registration(name)}`;
+}
+
+/**
  * The injection token of a registration's options, as they were given.
  * @param name default: the unnamed registration
  * @publicApi

@@ -1,4 +1,5 @@
 export { InjectSharding } from './inject-sharding.decorator.js';
+export { InjectShardingAdmin } from './inject-sharding-admin.decorator.js';
 export { LeaderOnly } from './leader-only.decorator.js';
 export { OnLeader } from './on-leader.decorator.js';
 export { OnLeaderLost } from './on-leader-lost.decorator.js';

@@ -1,0 +1,43 @@
+/** Stable names of why an administrator's wish was not fulfilled. @publicApi */
+export type ShardingAdminErrorCode = 'NO_SUCH_GROUP' | 'CONFLICT' | 'REFUSED';
+
+/**
+ * The base of what `ShardingAdmin` refuses; the store's own errors are `RegistryError`s. Compare `code`,
+ * not classes, where the error may come from another copy of the package. @publicApi
+ */
+export abstract class ShardingAdminError extends Error {
+  abstract readonly code: ShardingAdminErrorCode;
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
+/** The store answers, and has no group of this name. @publicApi */
+export class NoSuchGroupError extends ShardingAdminError {
+  readonly code = 'NO_SUCH_GROUP';
+
+  constructor(namespace: string) {
+    super(
+      `There is no group in the namespace ${JSON.stringify(namespace)}: no instance ever started there, ` +
+        'or the connect string lacks its chroot',
+    );
+  }
+}
+
+/** Somebody else changed the configuration after it was read; nothing was written. @publicApi */
+export class ConfigConflictError extends ShardingAdminError {
+  readonly code = 'CONFLICT';
+
+  constructor() {
+    super(
+      'Somebody else changed the configuration meanwhile, so nothing was written: look at it, then try again',
+    );
+  }
+}
+
+/** What was asked for cannot be right, or not now; nothing was written. @publicApi */
+export class RefusedError extends ShardingAdminError {
+  readonly code = 'REFUSED';
+}

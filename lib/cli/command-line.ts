@@ -1,0 +1,87 @@
+import yargs, { type Argv } from 'yargs';
+import { UsageError } from './exit-codes.js';
+import type { Terminal } from './terminal.js';
+import type { Verb, VerbOption } from './verb.js';
+import { verbs } from './verbs.js';
+
+const NAME = 'nest-sharding';
+
+export interface Choice {
+  readonly verb: Verb;
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+/** What was asked for; undefined if it was help, the version or completion, which is then printed. */
+export async function chooseVerb(
+  args: readonly string[],
+  terminal: Terminal,
+): Promise<Choice | undefined> {
+  let choice: Choice | undefined;
+  const parser = commandLine(terminal, (chosen) => (choice = chosen));
+  await parser.parseAsync(args);
+  return choice;
+}
+
+function commandLine({ width }: Terminal, choose: (choice: Choice) => void): Argv {
+  const parser = yargs()
+    .scriptName(NAME)
+    .usage('$0 <verb> --connect host:2181 --namespace name')
+    .options(COMMON)
+    .parserConfiguration({ 'camel-case-expansion': false, 'parse-numbers': false })
+    .completion('completion', 'A completion script for bash or zsh')
+    .example('$0 status --namespace orders', 'who holds what')
+    .example('$0 <verb> --help', 'more on a verb, with examples')
+    .epilogue(
+      'Credentials come from NEST_SHARDING_AUTH (user:password) or --auth-file, never from the command line.',
+    )
+    .demandCommand(1, 1, 'which verb? --help lists them', 'one verb at a time')
+    .recommendCommands()
+    .strict()
+    .wrap(width)
+    .exitProcess(false)
+    .fail((message, error) => {
+      throw error ?? new UsageError(firstLine(message));
+    });
+  for (const verb of verbs) {
+    parser.command(
+      verb.usage,
+      verb.describe,
+      (command) => describe(command, verb),
+      (values) => choose({ verb, values }),
+    );
+  }
+  return parser;
+}
+
+const COMMON = {
+  connect: {
+    type: 'string',
+    describe: 'h1:2181,h2:2181/chroot',
+    defaultDescription: '$ZOOKEEPER_CONNECT',
+  },
+  namespace: { type: 'string', describe: 'the group', default: 'dynamic-sharding' },
+  'auth-file': { type: 'string', describe: 'a file with user:password' },
+  json: { type: 'boolean', describe: 'for machines', default: false },
+  yes: { type: 'boolean', describe: 'change things without a question', default: false },
+} as const;
+
+const FORCE: VerbOption = { type: 'boolean', describe: 'though it looks like a mistake' };
+
+function describe(command: Argv, verb: Verb): Argv {
+  for (const [name, text] of Object.entries(verb.positionals ?? {})) {
+    command.positional(name, { type: 'string', describe: text });
+  }
+  const options = { ...verb.options, ...(verb.isChange ? { force: FORCE } : {}) };
+  for (const [name, option] of Object.entries(options)) {
+    const { type = 'string', describe: text, default: value } = option;
+    command.option(name, {
+      describe: text,
+      ...(type === 'array' ? { type: 'string', array: true, nargs: 1 } : { type }),
+      ...(value === undefined ? {} : { default: value }),
+    } as const);
+  }
+  for (const [example, text] of verb.examples) command.example(`$0 ${example}`, text);
+  return command;
+}
+
+const firstLine = (text: string): string => text.split('\n')[0] ?? text;
