@@ -10,7 +10,7 @@ import { longestGap } from './recording.js';
 const IDS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
 const TOTAL = 64;
 /** Leases of two seconds: a restart of so many processes keeps a machine busy. */
-const SESSION_TIMEOUT = 4_000;
+const sessionTimeout = 4_000;
 /** Within this time an instance is ready again, also where a session and a lease have to end first. */
 const RESTART = 60_000;
 /** Longer than any restart takes: whoever goes comes back in time. */
@@ -31,10 +31,10 @@ const lend = { rejoinWindow: REJOIN_WINDOW, whileAway: 'lend' } as const;
 
 /** Each share once away and once back, and no moment of waiting for a session to end. */
 function assertHandedOver({ moves, gap, lapses }: Outcome): void {
-  expect(moves.length).toBeGreaterThan(0);
+  // Where a lease runs out, because the machine did not let its holder run, more happens.
   if (lapses > 0) return;
-  expect(moves.length).toBeLessThanOrEqual(2 * TOTAL);
-  expect(gap).toBeLessThan(SESSION_TIMEOUT);
+  expect(moves).toHaveLength(2 * TOTAL);
+  expect(gap).toBeLessThan(sessionTimeout);
 }
 
 /** Nobody else ever got a shard, except where a lease ran out. */
@@ -97,13 +97,16 @@ describe('a rolling restart of eight processes', () => {
       const { connect } = server;
       const options = { connect, label: 'rolling', total: TOTAL, config };
       return withGroup(options, async (group) => {
-        for (const id of IDS) await start(group, id);
+        for (const id of IDS) await group.start(id, { sessionTimeout });
         await group.settled(FORMATION);
         const from = now();
         const before = homesIn(group);
         for (const id of IDS) {
+          // What a process takes to load is not what this is about.
+          const startAgain = await group.prepare(id, { sessionTimeout });
           await end(group.running.find((member) => member.id === id)!);
-          await start(group, id);
+          if (config.whileAway !== 'wait') await group.settled(RESTART);
+          await startAgain();
           await group.settled(RESTART);
         }
         group.judge();
@@ -121,10 +124,6 @@ describe('a rolling restart of eight processes', () => {
     TIMEOUT,
   );
 });
-
-function start(group: Group, id: string): Promise<Member> {
-  return group.start(id, { sessionTimeout: SESSION_TIMEOUT });
-}
 
 function homesIn({ running }: Group): Map<number, string> {
   return new Map(running.flatMap(({ id, items }) => items.map((item) => [item, id!] as const)));
