@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Coordinator } from '../lib/coordinator/coordinator.js';
-import type { CoordinatorHooks } from '../lib/coordinator/coordinator.types.js';
+import type { CoordinatorHooks, CoordinatorOptions } from '../lib/coordinator/coordinator.types.js';
 import { systemEnvironment } from '../lib/registry/environment.js';
 import { ANY_VERSION } from '../lib/registry/registry.js';
 import { ZooKeeperRegistry } from '../lib/registry/zookeeper/index.js';
@@ -18,6 +18,8 @@ export interface GroupOptions {
   readonly namespace: string;
   readonly total: number | 'instances';
   readonly sessionTimeout: number;
+  /** Whether and how the group waits for an instance that goes. @default it does not */
+  readonly rejoin?: CoordinatorOptions['rejoin'];
 }
 
 export function optionsFor(
@@ -52,6 +54,8 @@ export interface Traffic {
 /** One instance with a connection of its own. It can take part again and again, each time anew. */
 export class BenchInstance {
   coordinator: Coordinator;
+  /** Hears of each shard that it gets. */
+  onAcquired: (item: number) => void = () => {};
   readonly moments: Moments = {
     acquired: 0,
     lastAcquired: 0,
@@ -146,7 +150,7 @@ export class BenchInstance {
   }
 
   #newCoordinator(): Coordinator {
-    const { namespace, total } = this.options;
+    const { namespace, total, rejoin = { window: 0, lends: false } } = this.options;
     return new Coordinator(
       this.registry,
       {
@@ -160,16 +164,16 @@ export class BenchInstance {
         startup: { wait: true, timeout: 60_000 },
         drainTimeout: 15_000,
         rebalanceDelay: 0,
-        rejoin: { window: 0, lends: false },
+        rejoin,
         seedView: false,
       },
-      hooksNoting(this.moments),
+      hooksNoting(this.moments, (item) => this.onAcquired(item)),
       systemEnvironment(),
     );
   }
 }
 
-function hooksNoting(moments: Moments): CoordinatorHooks {
+function hooksNoting(moments: Moments, onAcquired: (item: number) => void): CoordinatorHooks {
   return {
     leader: async () => void (moments.lastLeading = now()),
     leaderLost: async () => void (moments.lastLeaderLost = now()),
@@ -178,9 +182,10 @@ function hooksNoting(moments: Moments): CoordinatorHooks {
       moments.completed += 1;
       moments.lastCompleted = now();
     },
-    shardAcquired: () => {
+    shardAcquired: ({ item }) => {
       moments.acquired += 1;
       moments.lastAcquired = now();
+      onAcquired(item);
       return undefined;
     },
     shardReleased: () => undefined,
@@ -203,8 +208,8 @@ export async function groupOf(
   return group;
 }
 
-/** Everyone is ready, all is owned, and one of them leads. */
-export async function settled(group: readonly BenchInstance[]): Promise<void> {
+/** Everyone is ready, all is owned but for so many, and one of them leads. */
+export async function settled(group: readonly BenchInstance[], unowned = 0): Promise<void> {
   await eventually(
     () => {
       const coordinators = group.map(({ coordinator }) => coordinator);
@@ -212,7 +217,7 @@ export async function settled(group: readonly BenchInstance[]): Promise<void> {
       return (
         coordinators.every(({ status }) => status === 'ready') &&
         coordinators.filter(({ isLeader }) => isLeader).length === 1 &&
-        items === coordinators[0]!.total
+        items === coordinators[0]!.total - unowned
       );
     },
     { label: 'a settled group', timeout: 60_000, interval: 5 },

@@ -4,6 +4,7 @@ import {
   BenchInstance,
   closeAll,
   groupOf,
+  type GroupOptions,
   optionsFor,
   SESSION_TIMEOUT,
   settled,
@@ -125,51 +126,73 @@ export async function benchMemory(report: Report): Promise<void> {
   await killAll([holder, second]);
 }
 
-/** Each of 16 is replaced by a new one, as a deploy does it: the new one first, then the old one goes. */
+/** One of 16 after the other goes and comes back, as a deploy does it: with and without being waited for. */
 export async function benchRollingRestart(report: Report): Promise<void> {
+  const window = 60_000;
+  await rollingRestart(report, 'nobody waited for');
+  await rollingRestart(report, 'each waited for', { window, lends: false });
+  await rollingRestart(report, 'shares lent meanwhile', { window, lends: true });
+}
+
+async function rollingRestart(
+  report: Report,
+  how: string,
+  rejoin?: GroupOptions['rejoin'],
+): Promise<void> {
   const size = 16;
   const total = 1_600;
-  report.note(`rolling restart of ${size} instances`);
-  const options = optionsFor(report.connect, total);
+  report.note(`rolling restart of ${size} instances, ${how}`);
+  const options = { ...optionsFor(report.connect, total), ...(rejoin ? { rejoin } : {}) };
   const group = await groupOf(size, options);
-  const before = sum(group.map(({ moments }) => moments.acquired));
-  const gaps = new GapWatch(total, () => group);
+  const isKept = rejoin?.lends === false;
+  const watch = new OwnerWatch(total, group);
   for (let index = 0; index < size; index++) {
+    const share = group[index]!.coordinator.items.length;
     await group[index]!.leave();
-    await settled(group.filter((_, other) => other !== index));
+    const others = group.filter((_, other) => other !== index);
+    await settled(others, isKept ? share : 0);
     await group[index]!.start();
     await settled(group);
   }
-  gaps.stop();
+  watch.stop();
   report.add(
     {
-      name: `rolling restart of ${size}, ${total} shards: moved`,
-      measured: sum(group.map(({ moments }) => moments.acquired)) - before,
+      name: `rolling restart of ${size}, ${how}: moved`,
+      measured: watch.moves,
       // Every leave gives away a share, and every return takes one of the others.
-      limit: size * (total / size + total / size),
+      limit: isKept ? 0 : 2 * total,
       unit: '',
-      basis: 'each share once away and once back',
+      basis: isKept ? 'nobody else gets anything' : `each of ${total} once away and once back`,
     },
     {
       name: '  longest time a shard had no owner',
-      measured: gaps.longest,
+      measured: watch.longestGap,
       unit: 'ms',
-      basis: 'all 16 in one process',
+      basis: 'all 16 in one process, gone for no longer than the others take to settle',
     },
   );
   await closeAll(group);
 }
 
-/** Asks every few milliseconds who owns what. */
-class GapWatch {
-  longest = 0;
+/** Asks every few milliseconds who owns what, and hears of each shard that gets another holder. */
+class OwnerWatch {
+  longestGap = 0;
+  moves = 0;
   readonly #ownedAt: Float64Array;
   readonly #timer: NodeJS.Timeout;
 
   constructor(
     total: number,
-    private readonly group: () => readonly BenchInstance[],
+    private readonly group: readonly BenchInstance[],
   ) {
+    const holder = new Array<BenchInstance>(total);
+    for (const instance of group) {
+      for (const item of instance.coordinator.items) holder[item] = instance;
+      instance.onAcquired = (item) => {
+        if (holder[item] !== instance) this.moves += 1;
+        holder[item] = instance;
+      };
+    }
     this.#ownedAt = new Float64Array(total).fill(now());
     this.#timer = setInterval(() => this.#look(), 2);
   }
@@ -181,9 +204,9 @@ class GapWatch {
 
   #look(): void {
     const at = now();
-    for (const { coordinator } of this.group()) {
+    for (const { coordinator } of this.group) {
       for (const item of coordinator.items) this.#ownedAt[item] = at;
     }
-    for (const owned of this.#ownedAt) this.longest = Math.max(this.longest, at - owned);
+    for (const owned of this.#ownedAt) this.longestGap = Math.max(this.longestGap, at - owned);
   }
 }

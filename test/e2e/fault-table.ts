@@ -2,17 +2,29 @@ import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkoutRoot } from '../kit/checkout.js';
 
-export interface FaultRow {
+interface Suffered {
   readonly scenario: string;
   readonly total: number | 'instances';
   /** The longest time that any shard had no owner, in milliseconds. */
   readonly gap: number;
-  /** From the end of the fault until everything was as it should be. */
-  readonly settled: number;
-  readonly bound: number;
   /** How many leases ran out meanwhile: some faults are to have none, and show a machine too busy. */
   readonly lapses: number;
 }
+
+/** One fault. */
+interface Recovery extends Suffered {
+  /** From the end of the fault until everything was as it should be. */
+  readonly settled: number;
+  readonly bound: number;
+}
+
+/** One instance after the other. */
+interface RollingRestart extends Suffered {
+  /** How often a shard got another holder than it had last. */
+  readonly moves: number;
+}
+
+export type FaultRow = Recovery | RollingRestart;
 
 const ROWS = join(checkoutRoot, '.build/fault-table');
 const TABLE = join(checkoutRoot, '.build/fault-table.txt');
@@ -32,10 +44,15 @@ async function table(): Promise<string> {
   return rows.map((row) => `${format(JSON.parse(row) as FaultRow)}\n`).join('');
 }
 
-function format({ scenario, total, gap, settled, bound, lapses }: FaultRow): string {
+function format(row: FaultRow): string {
+  const { scenario, total, gap, lapses } = row;
   const what = `${scenario} (total: ${total})`.padEnd(84);
   const longest = `longest gap ${Math.round(gap)} ms`.padEnd(22);
-  return `${what} ${longest} settled after ${Math.round(settled)} ms of ${bound}, ${lapses} lapses`;
+  const outcome =
+    'moves' in row
+      ? `${row.moves} moves`
+      : `settled after ${Math.round(row.settled)} ms of ${row.bound}`;
+  return `${what} ${longest} ${outcome}, ${lapses} lapses`;
 }
 
 let drafts = 0;

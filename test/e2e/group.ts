@@ -188,13 +188,18 @@ export class Group {
     const gap = longestGap(this.history(), { from, to: now(), totals: [before, after] });
     const name = typeof scenario === 'string' ? scenario : scenario();
     if (name === undefined) return;
-    const lapses = this.members
-      .flatMap(({ logs }) => logs)
-      .filter(({ t, text }) => t >= from && text.startsWith('The lease ran out')).length;
+    const lapses = this.lapsesSince(from);
     if (settled > bound && lapses === 0) {
       throw new Error(`${name}: settled after ${settled.toFixed(0)} ms, the bound is ${bound} ms`);
     }
     await report({ scenario: name, total: this.options.total, gap, settled, bound, lapses });
+  }
+
+  /** How many leases ran out since then. */
+  lapsesSince(from: number): number {
+    return this.members
+      .flatMap(({ logs }) => logs)
+      .filter(({ t, text }) => t >= from && text.startsWith('The lease ran out')).length;
   }
 
   history(): History {
