@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import yargs, { type Argv } from 'yargs';
 import { UsageError } from './exit-codes.js';
 import type { Terminal } from './terminal.js';
@@ -18,13 +19,17 @@ export async function chooseVerb(
 ): Promise<Choice | undefined> {
   let choice: Choice | undefined;
   const parser = commandLine(terminal, (chosen) => (choice = chosen));
-  await parser.parseAsync(args);
+  // With a callback it prints nothing by itself, except for completion.
+  await parser.parseAsync(args, {}, (_error, _values, help) => {
+    if (help) terminal.out(`${help}\n`);
+  });
   return choice;
 }
 
 function commandLine({ width }: Terminal, choose: (choice: Choice) => void): Argv {
   const parser = yargs()
     .scriptName(NAME)
+    .version(version())
     .usage('$0 <verb> --connect host:2181 --namespace name')
     .options(COMMON)
     .parserConfiguration({ 'camel-case-expansion': false, 'parse-numbers': false })
@@ -40,7 +45,7 @@ function commandLine({ width }: Terminal, choose: (choice: Choice) => void): Arg
     .wrap(width)
     .exitProcess(false)
     .fail((message, error) => {
-      throw error ?? new UsageError(firstLine(message));
+      throw error ?? new UsageError(problemOf(message));
     });
   for (const verb of verbs) {
     parser.command(
@@ -81,4 +86,16 @@ function describe(command: Argv, verb: Verb): Argv {
   return command;
 }
 
-const firstLine = (text: string): string => text.split('\n')[0] ?? text;
+/** Yargs counts where a person would rather know what to do. */
+function problemOf(message: string): string {
+  if (message.startsWith('Not enough non-option arguments')) {
+    return 'an argument is missing; --help says which there are';
+  }
+  return message.split('\n')[0] ?? message;
+}
+
+/** Of this package, wherever it is installed and whatever folder the command runs in. */
+function version(): string {
+  const require = createRequire(import.meta.url);
+  return (require('nestjs-dynamic-sharding/package.json') as { version: string }).version;
+}

@@ -185,6 +185,17 @@ describe('the command', () => {
     );
   });
 
+  it.each(verbs.map(({ usage, examples }) => [usage, examples] as const))(
+    'explains %s, with examples that can be copied',
+    async (usage, examples) => {
+      expect(await command(`${usage.split(' ')[0]} --help`)).toBe(EXIT.done);
+      for (const [example] of examples)
+        expect(terminal.output).toContain(`nest-sharding ${example}`);
+      for (const line of terminal.output.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+      expect(connected).toEqual([]);
+    },
+  );
+
   it('takes credentials from where nobody sees them', async () => {
     terminal.environment['NEST_SHARDING_AUTH'] = 'ada:secret';
     await command('status --namespace other');

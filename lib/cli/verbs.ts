@@ -104,7 +104,7 @@ export const verbs: readonly Verb[] = [
     examples: [
       ['plan --join dora', 'what a further instance would get'],
       ['plan --leave ada', 'who would have to take over'],
-      ['plan --join eve=2 --total 24', 'several changes at once'],
+      ['plan --join eve --total 8', 'several changes at once'],
     ],
     isChange: false,
     run: async ({ admin, given, terminal }) => {

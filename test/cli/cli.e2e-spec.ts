@@ -384,16 +384,6 @@ describe('the command nest-sharding', () => {
       expectFits(out);
     });
 
-    it.each(verbs.map(({ usage, examples }) => [usage.split(' ')[0]!, examples] as const))(
-      'with %s',
-      async (verb, examples) => {
-        const { code, out } = await command([verb, '--help']);
-        expect(code).toBe(0);
-        for (const [example] of examples) expect(out).toContain(`nest-sharding ${example}`);
-        expectFits(out);
-      },
-    );
-
     it('a shell to complete its words', async () => {
       const { code, out } = await command(['completion'], { SHELL: '/bin/bash' });
       expect(code).toBe(0);
