@@ -21,5 +21,7 @@ export default {
   globalSetup: './tools/jest-global-setup.mjs',
   globalTeardown: './tools/jest-global-teardown.mjs',
   reporters: ['default', './tools/closing-line-reporter.mjs'],
+  // Most suites wait for sessions to end rather than for a core, so two at a time halve the time.
+  maxWorkers: 2,
   testTimeout: 30_000,
 };
