@@ -1,4 +1,5 @@
 import { largest } from './fair-shares.js';
+import { heaviestFirst } from './heaviest-first.js';
 import { LargestFirstHeap } from './largest-first.heap.js';
 
 /**
@@ -27,7 +28,7 @@ export function balanceByWeight(
   const bins = holders.slice();
   const heaviest = largest(amounts);
   const lacks = whatIsLacking(amounts, bins, shares);
-  const order = heaviestFirst(amounts);
+  const order = heaviestFirst(amounts, heaviest);
 
   for (let rank = 0; rank < order.length; rank++) {
     const item = order[rank]!;
@@ -75,8 +76,4 @@ function whatIsLacking(
     if (bins[item]! >= 0) lacks[bins[item]!]! -= amounts[item]!;
   }
   return lacks;
-}
-
-function heaviestFirst(amounts: Float64Array): Int32Array {
-  return Int32Array.from(amounts.keys()).sort((a, b) => amounts[b]! - amounts[a]! || a - b);
 }
