@@ -6,9 +6,8 @@ import { ANY_VERSION } from '../lib/registry/registry.js';
 import { ZooKeeperRegistry } from '../lib/registry/zookeeper/index.js';
 import { eventually } from '../test/kit/eventually.js';
 import { uniqueNamespace } from '../test/kit/namespace.js';
-import { TcpProxy } from '../test/kit/tcp-proxy.js';
-import { OpCode } from '../test/kit/zookeeper-protocol.js';
 import { median, now } from './statistics.js';
+import { type Traffic, TrafficMeter } from './traffic.js';
 
 export const SESSION_TIMEOUT = 4_000;
 const PAUSE = 10;
@@ -45,12 +44,6 @@ export interface Moments {
   lastLeaderLost: number;
 }
 
-/** What goes over the wire between an instance and its server, without the pings of the session. */
-export interface Traffic {
-  readonly requests: number;
-  readonly bytes: number;
-}
-
 /** One instance with a connection of its own. It can take part again and again, each time anew. */
 export class BenchInstance {
   coordinator: Coordinator;
@@ -69,7 +62,7 @@ export class BenchInstance {
     readonly id: string,
     readonly options: GroupOptions,
     readonly registry: ZooKeeperRegistry,
-    private readonly proxy: TcpProxy | undefined,
+    private readonly meter: TrafficMeter | undefined,
   ) {
     this.coordinator = this.#newCoordinator();
   }
@@ -80,12 +73,12 @@ export class BenchInstance {
     options: GroupOptions,
     isCounted = false,
   ): Promise<BenchInstance> {
-    const proxy = isCounted ? await TcpProxy.start({ target: options.connect }) : undefined;
+    const meter = isCounted ? await TrafficMeter.start(options.connect) : undefined;
     const { sessionTimeout } = options;
-    const connect = proxy?.connect ?? options.connect;
+    const connect = meter?.proxy.connect ?? options.connect;
     const registry = new ZooKeeperRegistry({ connect, sessionTimeout }, systemEnvironment());
     await registry.connect();
-    return new BenchInstance(id, options, registry, proxy);
+    return new BenchInstance(id, options, registry, meter);
   }
 
   /** The time at which it began. */
@@ -104,25 +97,22 @@ export class BenchInstance {
   }
 
   get traffic(): Traffic {
-    const { requests, bytesUp, bytesDown } = this.proxy!.stats;
-    let count = 0;
-    for (const [opcode, times] of requests) if (opcode !== OpCode.ping) count += times;
-    return { requests: count, bytes: bytesUp + bytesDown };
+    return this.meter!.traffic;
   }
 
   /** As if its machine were gone: neither it nor the server hears anything from the other. */
   async cut(): Promise<void> {
-    await this.proxy!.cut();
+    await this.meter!.proxy.cut();
   }
 
   async restore(): Promise<void> {
-    await this.proxy!.restore();
+    await this.meter!.proxy.restore();
   }
 
   async close(): Promise<void> {
     await this.coordinator.stop();
     await this.registry.close();
-    await this.proxy?.close();
+    await this.meter?.proxy.close();
   }
 
   /**

@@ -42,7 +42,7 @@ export async function benchPeer(report: Report): Promise<void> {
     name: "Curator's LeaderLatch, hand-over, loopback",
     measured: measured.handOver,
     unit: 'ms',
-    basis: `${(measured.handOver / unit).toFixed(2)} × (W+R) of its own client, ${unit.toFixed(2)} ms`,
+    basis: `none: the peer; ${(measured.handOver / unit).toFixed(2)} × (W+R) of its own client, ${unit.toFixed(2)} ms`,
   });
 }
 

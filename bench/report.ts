@@ -6,12 +6,20 @@ export interface GrowthRow {
   readonly instances: number;
   readonly shards: number;
   readonly milliseconds: number;
-  /** The time in units of one write and one read round trip of the same run. */
-  readonly roundTrips: number;
+  /** What the protocol may take; here it is not judged, see `benchGrowth`. */
+  readonly limit: number;
+  readonly basis: string;
+  /** Without the renewals of leases, which go on in any case. */
   readonly requests: number;
+  readonly requestLimit: number;
   readonly kilobytes: number;
   readonly moved: number;
   readonly fewestMoves: number;
+}
+
+/** Fewer moves than possible would mean that they were not counted. */
+export function isAsFewAsCanBe(row: GrowthRow): boolean {
+  return row.requests <= row.requestLimit && row.moved === row.fewestMoves;
 }
 
 /** All that a run has measured so far. */

@@ -17,13 +17,20 @@ export function figureTable(figures: readonly Figure[]): string {
     ['what', 'measured', 'limit', 'ratio', '', 'limit is'],
     ...figures.map((figure) => {
       const { name, measured, unit, limit, basis } = figure;
-      const value = `${rounded(measured)} ${unit}`;
+      const value = withUnit(measured, unit);
       if (limit === undefined) return [name, value, '', '', '', basis];
-      const verdict = isWithin(figure) ? 'ok' : 'OVER';
       const ratio = limit === 0 ? (measured === 0 ? '1.00' : '∞') : (measured / limit).toFixed(2);
-      return [name, value, `${rounded(limit)} ${unit}`, ratio, verdict, basis];
+      return [name, value, withUnit(limit, unit), ratio, verdict(isWithin(figure)), basis];
     }),
   ]);
+}
+
+export function verdict(isGood: boolean): string {
+  return isGood ? 'ok' : 'OVER';
+}
+
+export function withUnit(value: number, unit: string): string {
+  return `${rounded(value)} ${unit}`;
 }
 
 /** The first row is the head; columns of numbers are aligned to the right. */

@@ -1,12 +1,12 @@
 /** Times of what happens in good order and after a crash, with every instance in its own process. */
 import { eventually } from '../test/kit/eventually.js';
 import { TcpProxy } from '../test/kit/tcp-proxy.js';
-import { optionsFor, SESSION_TIMEOUT } from './instance.js';
+import { optionsFor, type RoundTrips, SESSION_TIMEOUT } from './instance.js';
+import { crashLimit, HAND_OVER, JOIN, LEAVE, type TimeLimit } from './limits.js';
 import { atRest, BenchProcess, killAll, processGroup, type State } from './process.js';
 import type { Report } from './report.js';
 import { median, sum } from './statistics.js';
-
-export const TICK = 200;
+import type { Figure } from './table.js';
 
 /**
  * The limits are about round trips. On the loopback of one machine, where a round trip costs less than
@@ -16,23 +16,26 @@ export const TICK = 200;
 interface Network {
   readonly name: string;
   readonly connect: string;
+  /** What has to be known beside a limit that is made of round trips. */
+  readonly remark: string;
 }
 
 export async function onBothNetworks(
   report: Report,
   bench: (report: Report, network: Network) => Promise<void>,
 ): Promise<void> {
-  await bench(report, { name: 'loopback', connect: report.connect });
+  const { connect } = report;
+  await bench(report, { name: 'loopback', connect, remark: '; mostly CPU' });
   const proxy = await TcpProxy.start({ target: report.connect });
   proxy.up.delay(2);
   proxy.down.delay(2);
-  await bench(report, { name: '4 ms away', connect: proxy.connect });
+  await bench(report, { name: '4 ms away', connect: proxy.connect, remark: '' });
   await proxy.close();
 }
 
 interface Join {
   readonly time: number;
-  readonly unit: number;
+  readonly limit: number;
   readonly moved: number;
 }
 
@@ -62,20 +65,20 @@ async function benchJoinWith(
     await atRest(group);
   }
   await killAll([...group, fourth]);
-  const unit = median(joins.map((join) => join.unit));
+  const limit = median(joins.map((join) => join.limit));
   report.add(
     {
       name: `join of a 4th, total ${mode}, ${network.name}`,
-      measured: unit * median(joins.map((join) => join.time / join.unit)),
-      limit: 2 * unit,
+      measured: limit * median(joins.map((join) => join.time / join.limit)),
+      limit,
       unit: 'ms',
-      basis: '2 × (4W+5R)',
+      basis: JOIN.basis + network.remark,
     },
     {
       name: '  the first one, in fresh processes',
       measured: joins[0]!.time,
       unit: 'ms',
-      basis: 'code that runs for the first time',
+      basis: 'none: code that runs for the first time',
     },
   );
   if (typeof total === 'number') {
@@ -83,7 +86,7 @@ async function benchJoinWith(
       name: '  shards that moved',
       measured: Math.max(...joins.map(({ moved }) => moved)),
       limit: Math.floor(total / 4),
-      unit: '',
+      unit: 'moves',
       basis: 'the lower bound',
     });
   }
@@ -91,7 +94,7 @@ async function benchJoinWith(
 
 /** Ends when all four have run @OnShardingCompleted for it. */
 async function measureJoin(group: readonly BenchProcess[], newcomer: BenchProcess): Promise<Join> {
-  const { write, read } = await newcomer.roundTrips();
+  const trips = await newcomer.roundTrips();
   const all = [...group, newcomer];
   const before = await statesOf(all);
   const started = await newcomer.start();
@@ -104,7 +107,7 @@ async function measureJoin(group: readonly BenchProcess[], newcomer: BenchProces
   );
   return {
     time: Math.max(...after.map(({ lastCompleted }) => lastCompleted)) - started,
-    unit: 4 * write + 5 * read,
+    limit: JOIN.of(trips),
     moved: acquiredBy(after) - acquiredBy(before),
   };
 }
@@ -119,30 +122,23 @@ export async function benchLeave(report: Report, network: Network): Promise<void
   const group = await processGroup(4, optionsFor(network.connect, 100));
   const handOvers: number[] = [];
   const leaves: number[] = [];
-  const trips: number[] = [];
+  const trips: RoundTrips[] = [];
   for (let round = 0; round < report.rounds; round++) {
-    const { write, read } = await group[3]!.roundTrips();
-    trips.push(write + read);
+    trips.push(await group[3]!.roundTrips());
     leaves.push(await measureLeave(group, ({ isLeader }) => !isLeader));
     handOvers.push(await measureHandOver(group));
   }
   await killAll(group);
-  const unit = median(trips);
+  const figure = (what: string, times: readonly number[], limit: TimeLimit): Figure => ({
+    name: `${what}, ${network.name}`,
+    measured: median(times),
+    limit: median(trips.map((each) => limit.of(each))),
+    unit: 'ms',
+    basis: limit.basis + network.remark,
+  });
   report.add(
-    {
-      name: `hand-over of leadership, ${network.name}`,
-      measured: median(handOvers),
-      limit: 3 * unit,
-      unit: 'ms',
-      basis: '3 × (W+R)',
-    },
-    {
-      name: `graceful leave, its shards elsewhere, ${network.name}`,
-      measured: median(leaves),
-      limit: 4 * unit,
-      unit: 'ms',
-      basis: '4 × (W+R)',
-    },
+    figure('hand-over of leadership', handOvers, HAND_OVER),
+    figure('graceful leave, its shards elsewhere', leaves, LEAVE),
   );
 }
 
@@ -180,12 +176,12 @@ export async function benchCrash(report: Report): Promise<void> {
     times.push(Math.max(...states.map(({ lastAcquired }) => lastAcquired)) - killed);
     await killAll(group);
   }
-  const lease = SESSION_TIMEOUT / 2;
+  const limit = crashLimit(SESSION_TIMEOUT);
   report.add({
     name: 'kill -9 until granted again',
     measured: Math.max(...times),
-    limit: SESSION_TIMEOUT + lease + Math.max(500, lease / 10) + TICK + 100,
+    limit: limit.of(),
     unit: 'ms',
-    basis: 'T + D + margin + tick + 100',
+    basis: limit.basis,
   });
 }

@@ -1,14 +1,15 @@
 /**
  * How the strategies grow: a member joins a settled group, ten times the items with ten times the
- * members. Needs no ZooKeeper: `npm run compile && node .build/bench/strategies.bench.js`
+ * members.
  */
 import type {
   ShardingStrategy,
   StrategyInput,
 } from '../lib/interfaces/sharding-strategy.interface.js';
 import { average, rendezvous, sticky } from '../lib/strategies/index.js';
+import type { Report } from './report.js';
 import { median, now } from './statistics.js';
-import { alignedTable, rounded } from './table.js';
+import { rounded } from './table.js';
 
 const SIZES = [
   [1_000, 10],
@@ -94,12 +95,22 @@ function timeOfJoin({ strategy, input, rounds }: Mode, total: number, size: numb
   return median(times);
 }
 
-const rows = MODES.map((mode) => {
-  const times = SIZES.map(([total, size]) => timeOfJoin(mode, total, size));
-  const { limit } = mode;
-  const verdict =
-    limit === undefined ? '' : times.at(-1)! <= limit ? `≤ ${limit}` : `over ${limit}`;
-  return [mode.name, ...times.map(rounded), verdict];
-});
-const head = ['a join, ms', ...SIZES.map(([total, size]) => `${total} × ${size}`), 'limit'];
-console.log(alignedTable([head, ...rows]));
+export function benchStrategies(report: Report): void {
+  report.note('strategies');
+  for (const mode of MODES) {
+    const joins = SIZES.map(([total, size]) => ({
+      name: `${total} × ${size}`,
+      time: timeOfJoin(mode, total, size),
+    }));
+    const largest = joins.pop()!;
+    const smaller = joins.map(({ name, time }) => `${rounded(time)} ms for ${name}`).join(', ');
+    const { limit } = mode;
+    report.add({
+      name: `${mode.name}: a join, ${largest.name}`,
+      measured: largest.time,
+      unit: 'ms',
+      ...(limit !== undefined && { limit }),
+      basis: `${limit === undefined ? 'none' : 'fixed'}; ${smaller}`,
+    });
+  }
+}
