@@ -230,6 +230,19 @@ describe('the dead', () => {
     await f.world.time.advance(3_000 + MARGIN);
     expect(await f.holders()).toBe('b1 b1 b1 b1');
   });
+
+  it('are waited out from the start again if they were only overwritten, and came back', async () => {
+    await f.world.put(keyspace.instance('a'), 'garbage');
+    await f.world.time.advance(1_000);
+    await f.register(member('a1', { lease: 3_000 }));
+    await f.world.time.advance(60_000);
+    expect(await f.holders()).toBe('a1 a1 b1 b1');
+    await f.remove('a');
+    await f.world.time.advance(3_000 + MARGIN - 1);
+    expect(await f.holders()).toBe('a1 a1 b1 b1');
+    await f.world.time.advance(1);
+    expect(await f.holders()).toBe('b1 b1 b1 b1');
+  });
 });
 
 describe('a rebalance', () => {

@@ -95,7 +95,15 @@ export class Leader {
   ) {
     this.#writes = new SureWrites(registry, environment);
     this.#mayRevoke = options.rebalanceDelay === 0;
-    this.#members = new MembersWatch(registry, keyspace, () => this.#loop.wake(), this.#complain);
+    this.#members = new MembersWatch(
+      registry,
+      keyspace,
+      (registered) => {
+        if (registered) this.#isBack(registered.incarnation);
+        this.#loop.wake();
+      },
+      this.#complain,
+    );
     this.#strategies = new StrategyBook(options.strategies, options.namespace, environment.log);
     this.#away = new AwayWatch(environment.clock, () => this.#loop.wake());
     this.#chronicle = new Chronicle(
@@ -291,7 +299,8 @@ export class Leader {
 
   /**
    * Rule 3: a member that the plan names is gone only if absent from a read sent after that plan was
-   * received, in the same session. An incarnation that is gone never comes back.
+   * received, in the same session. One whose node is gone never comes back, but one whose node somebody
+   * has overwritten may.
    */
   async #confirmAbsences(plan: Plan): Promise<void> {
     const live = new Set(this.#members.records.map(({ incarnation }) => incarnation));
@@ -310,6 +319,13 @@ export class Leader {
         this.#absences.set(incarnation, this.#waitFor(incarnation, lease));
       }),
     );
+  }
+
+  /** At whatever moment it is seen again: it may have renewed its lease since we missed it. */
+  #isBack(incarnation: string): void {
+    this.#absences.get(incarnation)?.cancel();
+    this.#absences.delete(incarnation);
+    this.#waitedOut.delete(incarnation);
   }
 
   async #stands(id: string, incarnation: string): Promise<boolean> {
