@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '../registry/environment.js';
-import type { AwayMember } from './plan.js';
+import type { MemberRecord } from './member-record.js';
+import type { Plan } from './plan.js';
 
 /** Counts how long the group has waited for each instance that is away. A new leader counts anew. */
 export class AwayWatch {
@@ -16,15 +17,30 @@ export class AwayWatch {
     return this.#overstayed;
   }
 
-  /** Who is away by the present plan; whoever is back is not waited for, though its items may be lent. */
-  attend(away: readonly AwayMember[], isBack: (id: string) => boolean): void {
-    const awaited = new Map(away.filter(({ id }) => !isBack(id)).map((gone) => [gone.id, gone]));
+  /**
+   * Who is away by the present plan; whoever is back is not waited for, though its items may be lent.
+   * Waiting in vain is remembered for as long as the plan names a life of theirs that is over: until that
+   * has been waited out, the plan would take it as having gone just now.
+   */
+  attend(
+    { away, members }: Pick<Plan, 'away' | 'members'>,
+    records: readonly MemberRecord[],
+  ): void {
+    const present = records.filter(({ leaving }) => !leaving);
+    const back = new Set(present.map(({ id }) => id));
+    const live = new Set(present.map(({ incarnation }) => incarnation));
+    const awaited = new Map(away.filter(({ id }) => !back.has(id)).map((gone) => [gone.id, gone]));
+    const over = new Set(
+      members.filter(({ incarnation }) => !live.has(incarnation)).map(({ id }) => id),
+    );
     for (const [id, timer] of this.#windows) {
       if (awaited.has(id)) continue;
       timer.cancel();
       this.#windows.delete(id);
     }
-    for (const id of this.#overstayed) if (!awaited.has(id)) this.#overstayed.delete(id);
+    for (const id of this.#overstayed) {
+      if (!awaited.has(id) && !over.has(id)) this.#overstayed.delete(id);
+    }
     for (const { id, window } of awaited.values()) {
       if (this.#windows.has(id) || this.#overstayed.has(id)) continue;
       const timer = this.clock.setTimer(() => {

@@ -1,7 +1,7 @@
 import type { GroupConfig } from './group-config.js';
 import type { MemberRecord } from './member-record.js';
-import type { AwayMember, Plan, PlanMember } from './plan.js';
-import { isShutOut } from './roster.js';
+import type { AwayMember, Plan, Rejoin } from './plan.js';
+import { canHold, type Roster } from './roster.js';
 
 /** Who is away, and which items belong to them: the part of a plan that outlives its members. */
 export type Absences = Pick<Plan, 'away' | 'homes'>;
@@ -17,13 +17,23 @@ export interface Departures {
 /**
  * Carries the absences of a plan on. Whoever went, wants to be awaited and has items becomes away, and
  * the items are at home with it, unless they were only lent to it. Whoever stayed away for too long,
- * or is not to hold anything any more, is not awaited.
+ * is not to hold anything any more, or is back to hold nothing, is not awaited.
  */
-export function absencesAfter(plan: Plan, config: GroupConfig, departures: Departures): Absences {
-  const isAwaited = ({ id }: { readonly id: string }): boolean =>
-    !isShutOut(id, config) && !departures.overstayed.has(id);
+export function absencesAfter(
+  plan: Plan,
+  config: GroupConfig,
+  roster: Roster,
+  departures: Departures,
+): Absences {
+  const back = new Set(roster.present.map(({ id }) => id));
+  const isAwaited = ({ id, weight }: Pick<AwayMember, 'id' | 'weight'>): boolean =>
+    !departures.overstayed.has(id) &&
+    (back.has(id) ? roster.holders.has(id) : canHold({ id, weight }, config));
   const departed = plan.members.map(
-    (member) => isAwaited(member) && hasDeparted(member, departures),
+    ({ id, incarnation, rejoin }) =>
+      rejoin !== undefined &&
+      isAwaited({ id, ...rejoin }) &&
+      hasDeparted(incarnation, rejoin, departures),
   );
   if (plan.away.length === 0 && !departed.includes(true)) return nobodyAway(plan.total);
 
@@ -42,10 +52,10 @@ export function absencesAfter(plan: Plan, config: GroupConfig, departures: Depar
 }
 
 function hasDeparted(
-  { incarnation, rejoin }: PlanMember,
+  incarnation: string,
+  rejoin: Rejoin,
   { live, lastWords }: Departures,
 ): boolean {
-  if (!rejoin) return false;
   const registered = live.get(incarnation);
   // Whoever was drained on purpose has taken its wish to be awaited back.
   const word = registered ?? lastWords.get(incarnation);
@@ -71,6 +81,6 @@ export function nobodyAway(total: number): Absences {
 }
 
 /** How many of those away hold a place in the group, since nobody else has their items meanwhile. */
-export function countAwaited({ away }: Absences, holders: ReadonlyMap<string, number>): number {
+export function countAwaited({ away }: Absences, { holders }: Roster): number {
   return away.filter(({ id, lends }: AwayMember) => !lends && !holders.has(id)).length;
 }

@@ -55,6 +55,8 @@ export class Chronicle {
     const isWaiting = waiting.dead.length > 0;
     const isDraining = waiting.acknowledgements.length > 0;
     if (!plan && !isWaiting && !isDraining && !waiting.permission) {
+      // What was to come has been called off, if anything.
+      this.#rebalance = undefined;
       this.#config = config;
       return;
     }

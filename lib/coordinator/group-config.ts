@@ -8,7 +8,7 @@ export interface GroupConfig {
   readonly instances: Readonly<Record<string, InstanceConfig>>;
   /** The key of a label, such as `zone`, over whose values items are spread first. */
   readonly spreadOver?: string;
-  /** Nothing moves, except from those who went. */
+  /** Nothing that is held moves; what is free, as of those who went, is given out all the same. */
   readonly paused: boolean;
   /** How many items may be on the move at once, or which share of them, as in `"25%"`. */
   readonly maxMoves?: number | `${number}%`;

@@ -230,6 +230,19 @@ describe('the dead', () => {
     await f.world.time.advance(3_000 + MARGIN);
     expect(await f.holders()).toBe('b1 b1 b1 b1');
   });
+
+  it('are waited out from the start again if they were only overwritten, and came back', async () => {
+    await f.world.put(keyspace.instance('a'), 'garbage');
+    await f.world.time.advance(1_000);
+    await f.register(member('a1', { lease: 3_000 }));
+    await f.world.time.advance(60_000);
+    expect(await f.holders()).toBe('a1 a1 b1 b1');
+    await f.remove('a');
+    await f.world.time.advance(3_000 + MARGIN - 1);
+    expect(await f.holders()).toBe('a1 a1 b1 b1');
+    await f.world.time.advance(1);
+    expect(await f.holders()).toBe('b1 b1 b1 b1');
+  });
 });
 
 describe('a rebalance', () => {
@@ -320,6 +333,60 @@ describe('a rebalance', () => {
     expect(await f.world.read(keyspace.necessary)).toBeUndefined();
     expect((await f.plan()).epoch).toBeGreaterThan(epoch);
     expect(await f.holders()).toBe('a1 a1 a1 a1');
+  });
+
+  it('is done again for whoever asks while a plan is being written', async () => {
+    await f.lead();
+    const planWrites = (): number =>
+      f.client.requests.filter((request) => request === `set ${keyspace.plan}`).length;
+    const before = planWrites();
+    const { registry } = f.client;
+    const set = registry.set.bind(registry);
+    let send = (): void => {};
+    jest.spyOn(registry, 'set').mockImplementationOnce(async (...args) => {
+      await new Promise<void>((resolve) => (send = resolve));
+      return set(...args);
+    });
+    await f.register(member('b1'));
+    await f.world.put(keyspace.necessary, '');
+    await f.world.time.settle();
+    expect(planWrites() - before).toBe(0);
+    send();
+    await f.world.time.settle();
+    expect(planWrites() - before).toBe(2);
+  });
+
+  it('goes in waves, of which only the first one is delayed', async () => {
+    await f.world.put(
+      keyspace.config,
+      encodeConfig({ ...newConfig(6, 'sticky'), maxMoves: 1 }).toString(),
+    );
+    await f.lead({ rebalanceDelay: 2_000 });
+    await f.register(member('b1'));
+    await f.world.time.advance(1_999);
+    expect(await f.holders()).toBe('a1 a1 a1 a1 a1 a1');
+    await f.world.time.advance(1);
+    for (let wave = 1; wave <= 3; wave++) {
+      expect((await f.holders()).split('!')).toHaveLength(2);
+      await f.register(member('a1', { acked: (await f.plan()).epoch }));
+    }
+    expect(await f.holders()).toBe('a1 a1 a1 b1 b1 b1');
+    await f.register(member('c1'));
+    expect(await f.holders()).toBe('a1 a1 a1 b1 b1 b1');
+  });
+
+  it('with a limit on moves is delayed also while somebody dead is waited out', async () => {
+    await f.world.put(
+      keyspace.config,
+      encodeConfig({ ...newConfig(6, 'sticky'), maxMoves: 6 }).toString(),
+    );
+    await f.register(member('b1'));
+    await f.lead({ rebalanceDelay: 2_000 });
+    await f.remove('b');
+    await f.register(member('c1'), member('d1'), member('e1'));
+    expect(await f.holders()).toBe('a1 a1 a1 b1 b1 b1');
+    await f.world.time.advance(1_999);
+    expect(await f.holders()).toBe('a1 a1 a1 b1 b1 b1');
   });
 
   it('costs nothing where nothing happens', async () => {
@@ -516,6 +583,20 @@ describe('whoever may come back', () => {
     expect((await f.plan()).away).toEqual([]);
   });
 
+  it('is waited for until it certainly holds nothing, if it wants less, and no longer', async () => {
+    await f.register(member('a1'), member('b1', { rejoinWindow: 1_000, lease: 3_000 }));
+    await f.lead();
+    await f.remove('b');
+    await f.world.time.advance(3_000 + MARGIN - 1);
+    expect(await f.holders()).toBe('a1 a1 b1 b1');
+    const plans = f.client.requests.filter((request) => request === `set ${keyspace.plan}`);
+    // That it is gone, and that nobody waits for it any more.
+    expect(plans).toHaveLength(2);
+    await f.world.time.advance(1);
+    expect(await f.holders()).toBe('a1 a1 a1 a1');
+    expect((await f.plan()).away).toEqual([]);
+  });
+
   it('is waited for by the next leader, which counts anew', async () => {
     await bGoes();
     await f.world.time.advance(15_000);
@@ -564,7 +645,7 @@ describe('the configuration', () => {
     const warnings = f.client.logged.filter((line) => line.startsWith('warn'));
     expect(warnings).toEqual([
       'warn Item 1 is pinned to nobody, which cannot be given anything: the pin is ignored. ' +
-        'Item 2 needs zone=x, which no instance has: nobody holds it',
+        'Item 2 needs zone=x, which no instance has that can be given anything: it is given to nobody',
     ]);
   });
 });
@@ -592,6 +673,22 @@ describe('the history', () => {
     expect(crashed).toMatchObject({ moved: 2, why: { ...nothing, crashed: ['b'] } });
     expect(crashed?.took).toMatchObject({ waiting: 5_000 + MARGIN, draining: 0 });
     expect(more).toEqual([]);
+  });
+
+  it('does not count the time since a change that was called off', async () => {
+    await f.register(member('a1'));
+    await f.lead({ rebalanceDelay: 2_000 });
+    await f.register(member('b1'));
+    await f.world.time.advance(1_000);
+    await f.remove('b');
+    await f.world.time.advance(3_600_000);
+    await f.register(member('c1'));
+    await f.world.time.advance(2_000);
+    await f.register(member('a1', { acked: (await f.plan()).epoch }));
+    expect((await history()).at(-1)).toMatchObject({
+      why: { joined: ['c'] },
+      took: { all: 2_000 },
+    });
   });
 
   it('says what was configured, and what was asked for', async () => {

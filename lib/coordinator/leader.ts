@@ -21,7 +21,7 @@ import { type LeaderFacts, next, type Step } from './planner.js';
 import { rosterOf } from './roster.js';
 import { SeedView } from './seed-view.js';
 import { StrategyBook } from './strategy-book.js';
-import { unmetWishes } from './target.js';
+import { UnmetWishes } from './unmet-wishes.js';
 
 export interface LeaderOptions {
   readonly id: string;
@@ -62,8 +62,7 @@ export class Leader {
   readonly #strategies: StrategyBook;
   readonly #away: AwayWatch;
   readonly #chronicle: Chronicle;
-  /** What the configuration asks for in vain, as it was last said. */
-  #unmet = '';
+  readonly #unmet: UnmetWishes;
   /** Absences being waited out, and those that have been, by incarnation. */
   readonly #absences = new Map<string, AbsenceWait>();
   readonly #waitedOut = new Set<string>();
@@ -76,6 +75,8 @@ export class Leader {
   #owedWait: AbsenceWait | undefined;
   #predecessor: string | undefined;
   #mayRevoke: boolean;
+  /** A rebalance that was permitted has not settled yet. */
+  #isMoving = false;
   #permission: Timer | undefined;
   #isForced = false;
   #deletedPlanWait: AbsenceWait | 'over' | undefined;
@@ -95,8 +96,17 @@ export class Leader {
   ) {
     this.#writes = new SureWrites(registry, environment);
     this.#mayRevoke = options.rebalanceDelay === 0;
-    this.#members = new MembersWatch(registry, keyspace, () => this.#loop.wake(), this.#complain);
+    this.#members = new MembersWatch(
+      registry,
+      keyspace,
+      (registered) => {
+        if (registered) this.#isBack(registered.incarnation);
+        this.#loop.wake();
+      },
+      this.#complain,
+    );
     this.#strategies = new StrategyBook(options.strategies, options.namespace, environment.log);
+    this.#unmet = new UnmetWishes((text) => environment.log.warn(text));
     this.#away = new AwayWatch(environment.clock, () => this.#loop.wake());
     this.#chronicle = new Chronicle(
       registry,
@@ -202,7 +212,10 @@ export class Leader {
     const step = next(plan, this.#members.records, config, this.#facts(config, mayCreate));
     this.#attend(step, plan);
     this.#chronicle.saw(plan, step, config);
-    this.#sayWhatIsUnmet(config, step.plan ?? plan);
+    const total = (step.plan ?? plan)?.total;
+    if (total !== undefined) {
+      this.#unmet.look(config, rosterOf(this.#members.records, config), total);
+    }
     if (this.#waitsForMore(step)) return;
     if (step.plan) await this.#carryOut(step, step.plan, state, config);
     else if (plan) this.#seedView?.show(plan);
@@ -247,7 +260,8 @@ export class Leader {
       waitedOut: this.#waitedOut,
       lastWords: this.#members.lastWords,
       mayCreate,
-      mayRevoke: this.#mayRevoke,
+      // The waves of one rebalance follow each other without another wait for permission.
+      mayRevoke: this.#mayRevoke || (this.#isMoving && config.maxMoves !== undefined),
       overstayed: this.#away.overstayed,
       isForced: this.#isForced,
       strategy: this.#strategies.named(config.strategy),
@@ -291,7 +305,8 @@ export class Leader {
 
   /**
    * Rule 3: a member that the plan names is gone only if absent from a read sent after that plan was
-   * received, in the same session. An incarnation that is gone never comes back.
+   * received, in the same session. One whose node is gone never comes back, but one whose node somebody
+   * has overwritten may.
    */
   async #confirmAbsences(plan: Plan): Promise<void> {
     const live = new Set(this.#members.records.map(({ incarnation }) => incarnation));
@@ -310,6 +325,13 @@ export class Leader {
         this.#absences.set(incarnation, this.#waitFor(incarnation, lease));
       }),
     );
+  }
+
+  /** At whatever moment it is seen again: it may have renewed its lease since we missed it. */
+  #isBack(incarnation: string): void {
+    this.#absences.get(incarnation)?.cancel();
+    this.#absences.delete(incarnation);
+    this.#waitedOut.delete(incarnation);
   }
 
   async #stands(id: string, incarnation: string): Promise<boolean> {
@@ -409,23 +431,12 @@ export class Leader {
         this.#loop.wake();
       }, this.options.rebalanceDelay);
     }
-    const back = new Set(
-      this.#members.records.filter(({ leaving }) => !leaving).map(({ id }) => id),
-    );
-    this.#away.attend(plan?.away ?? [], (id) => back.has(id));
+    this.#away.attend(plan ?? { away: [], members: [] }, this.#members.records);
     const named = new Set(plan?.members.map(({ incarnation }) => incarnation));
     this.#members.forgetExcept(named);
     for (const incarnation of this.#waitedOut) {
       if (!named.has(incarnation)) this.#waitedOut.delete(incarnation);
     }
-  }
-
-  #sayWhatIsUnmet(config: GroupConfig, plan: Plan | undefined): void {
-    if (!plan) return;
-    const roster = rosterOf(this.#members.records, config);
-    const unmet = unmetWishes(config, roster, plan.total).join('. ');
-    if (unmet !== '' && unmet !== this.#unmet) this.environment.log.warn(unmet);
-    this.#unmet = unmet;
   }
 
   /** Rule 5: nobody can hold up the group. From here on it is dead, and waited out like any other. */
@@ -453,14 +464,23 @@ export class Leader {
     config: GroupConfig,
   ): Promise<void> {
     if (goal && !this.#fits(encodePlan(goal()))) return;
-    if (!(await this.#write(plan, state))) return;
-    this.#chronicle.wrote(plan, config, this.#isForced);
+    // A request that comes during the write is another one.
+    const isAsked = this.#isForced;
+    this.#isForced = false;
+    let isWritten = false;
+    try {
+      isWritten = await this.#write(plan, state);
+    } finally {
+      if (!isWritten) this.#isForced ||= isAsked;
+    }
+    if (!isWritten) return;
+    this.#chronicle.wrote(plan, config, isAsked);
     this.environment.log.debug(
       `Wrote plan ${plan.epoch}: ${revoked} revoked, ${granted} granted, ` +
         `${plan.members.length} members${plan.settled ? ', settled' : ''}`,
     );
-    this.#isForced = false;
     if (revoked > 0) this.#mayRevoke = this.options.rebalanceDelay === 0;
+    this.#isMoving = !plan.settled && (this.#isMoving || revoked > 0);
     this.#deletedPlanWait = undefined;
     this.#seedView?.show(plan);
   }

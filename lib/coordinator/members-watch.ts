@@ -20,7 +20,8 @@ export class MembersWatch {
   constructor(
     private readonly registry: Registry,
     private readonly keyspace: Keyspace,
-    private readonly onChange: () => void,
+    /** With the registration that was read, if that is what changed. */
+    private readonly onChange: (registered?: MemberRecord) => void,
     /** What cannot be watched, where access is denied: the picture stays incomplete. */
     private readonly onError: (error: unknown) => void = () => {},
   ) {
@@ -95,7 +96,7 @@ export class MembersWatch {
     member.isRead = true;
     member.record = record;
     member.version = node?.stat.version ?? 0;
-    this.onChange();
+    this.onChange(record);
   }
 
   #remember(record: MemberRecord | undefined): void {

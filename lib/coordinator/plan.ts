@@ -36,13 +36,15 @@ export interface PlanMember {
   readonly rejoin?: Rejoin | undefined;
 }
 
-/** How a group waits for an instance, with what a strategy has to know of it meanwhile. */
+/** How a group waits for an instance, with what decides meanwhile what may be kept for it. */
 export interface Rejoin {
   /** For how long, in milliseconds; counted by whoever leads. */
   readonly window: number;
   /** Whether others hold its items meanwhile; if not, nobody does. */
   readonly lends: boolean;
+  /** The one it brings along: without weight nothing is kept for it. */
   readonly weight: number;
+  /** What needs others is not kept for it. */
   readonly labels: Readonly<Record<string, string>>;
 }
 

@@ -630,11 +630,48 @@ const cases: Record<string, Case[]> = {
       expected: { writes: 'a1:5 b1:7', settled: true },
     },
     {
-      name: 'leaves free what was free',
+      name: 'gives out what is free, which stops nobody',
       plan: planOf('a1:5 -'),
       members: [member('a1')],
       config: { paused: true },
+      expected: { writes: 'a1:5 a1:6', settled: true },
+    },
+    {
+      name: 'gives out nothing that is disabled',
+      plan: planOf('a1:5 -'),
+      members: [member('a1')],
+      config: { paused: true, items: { 1: { disabled: true } } },
       expected: { writes: undefined },
+    },
+    {
+      name: 'calls a change of the total off, and gives back what was let go for it',
+      plan: planOf('- a1:5 b1:5!6 b1:5!6', { nextTotal: 5, ...unsettled }),
+      members: [member('a1'), member('b1', { acked: 6 })],
+      total: 5,
+      config: { paused: true },
+      expected: { writes: 'a1:7 a1:5 b1:7 b1:7', settled: true, nextTotal: 4 },
+    },
+    {
+      name: 'gives out what was kept for somebody who does not come back in time',
+      plan: keptForB('a1:5 -', [-1, 0]),
+      members: [member('a1')],
+      facts: { overstayed: new Set(['b']) },
+      config: { paused: true },
+      expected: { writes: 'a1:5 a1:6', settled: true, homes: '- -' },
+    },
+    {
+      name: 'gives everything out again when all have left and come back',
+      plan: planOf('- -'),
+      members: [member('a2'), member('b2')],
+      config: { paused: true },
+      expected: { writes: 'a2:2 b2:2', settled: true },
+    },
+    {
+      name: 'leaves what was lent with whoever has it, and does not forget whose it is',
+      plan: keptForB('a1:5 a1:6', [-1, 0], true),
+      members: [member('a1'), member('b2')],
+      config: { paused: true },
+      expected: { writes: 'a1:5 a1:6', settled: true, homes: '- b' },
     },
     {
       name: 'keeps the total',
@@ -669,12 +706,19 @@ const cases: Record<string, Case[]> = {
       expected: { writes: 'a1:5 a1:5 a1:5 b1:7 b1:7 a1:5', settled: false },
     },
     {
-      name: 'then begins it, without another wait for permission',
+      name: 'then begins it',
       plan: planOf('a1:5 a1:5 a1:5 b1:7 b1:7 a1:5', unsettled),
       members: [member('a1', { acked: 6 }), member('b1')],
       config: { maxMoves: 2 },
-      facts: { mayRevoke: false },
       expected: { writes: 'a1:5 a1:5 a1:5 b1:7 b1:7 a1:5!8', settled: false },
+    },
+    {
+      name: 'is no permission, though a plan has not settled for another reason',
+      plan: planOf('a1:5 a1:5 a1:5 c1:5', unsettled),
+      members: [member('a1'), member('b1')],
+      config: { maxMoves: 2 },
+      facts: { mayRevoke: false },
+      expected: { writes: undefined, permission: true, dead: ['c1'] },
     },
     {
       name: 'does not hold up a change of the total, which stops everything anyway',
@@ -772,6 +816,78 @@ const cases: Record<string, Case[]> = {
       members: [member('a1')],
       facts: { waitedOut: new Set(['c1']) },
       expected: { writes: 'a1:5 a1:7 a1:7', settled: true, homes: '- b c' },
+    },
+    {
+      name: 'gets no lent item back while it is cordoned, and nobody is stopped for it',
+      plan: keptForB('a1:5 a1:6', [-1, 0], true),
+      members: [member('a1'), member('b2')],
+      config: { instances: { b: { cordoned: true } } },
+      expected: { writes: 'a1:5 a1:6', settled: true, homes: '- -' },
+    },
+    {
+      name: 'is not awaited once it is back and can hold nothing',
+      plan: keptForB('a1:5 -', [-1, 0]),
+      members: [member('a1', rejoins), member('b2', { ...rejoins, weight: 0 })],
+      expected: { writes: 'a1:5 a1:6', settled: true, homes: '- -' },
+    },
+    {
+      name: 'nor while the configuration gives it no weight',
+      plan: keptForB('a1:5 -', [-1, 0]),
+      members: [member('a1', rejoins)],
+      config: { instances: { b: { weight: 0 } } },
+      expected: { writes: 'a1:5 a1:6', settled: true, homes: '- -' },
+    },
+    {
+      name: 'nor if it goes while it gives up everything for want of weight',
+      plan: withRejoin(planOf('a1:5 b1:5!6', unsettled)),
+      members: [member('a1', rejoins)],
+      facts: { waitedOut: new Set(['b1']) },
+      config: { instances: { b: { weight: 0 } } },
+      expected: { writes: 'a1:5 a1:7', settled: true, homes: '- -' },
+    },
+    {
+      name: 'nor if its own weight is none',
+      plan: {
+        ...keptForB('a1:5 -', [-1, 0]),
+        away: [{ ...awaits('b'), weight: 0 }],
+      },
+      members: [member('a1', rejoins)],
+      expected: { writes: 'a1:5 a1:6', settled: true, homes: '- -' },
+    },
+    {
+      name: 'does not have kept what is pinned to somebody who is there',
+      plan: keptForB('a1:5 - -', [-1, 0, 0]),
+      members: [member('a1'), member('c1')],
+      config: { items: { 1: { pin: 'c' } } },
+      expected: { writes: 'a1:5 c1:6 -', settled: true },
+    },
+    {
+      name: 'nor what needs a label that it has not',
+      plan: keptForB('a1:5 - -', [-1, 0, 0]),
+      members: [member('a1', { labels: { zone: 'x' } })],
+      config: { items: { 1: { needs: { zone: 'x' } } } },
+      expected: { writes: 'a1:5 a1:6 -', settled: true },
+    },
+    {
+      name: 'keeps what is pinned to it, whatever that needs',
+      plan: keptForB('a1:5 -', [-1, 0]),
+      members: [member('a1')],
+      config: { items: { 1: { pin: 'b', needs: { zone: 'x' } } } },
+      expected: { writes: undefined },
+    },
+    {
+      name: 'does not make the total grow while it is not there',
+      plan: keptForB('- a1:5 c1:5', [0, -1, -1]),
+      members: [member('a1'), member('c1'), member('d1')],
+      total: 'instances',
+      expected: { writes: '- a1:5 c1:5', settled: true, nextTotal: 3, homes: 'b - -' },
+    },
+    {
+      name: 'is a join of its own where another has come meanwhile',
+      plan: keptForB('- a1:5 c1:5', [0, -1, -1]),
+      members: [member('a1'), member('b2'), member('c1'), member('d1')],
+      total: 'instances',
+      expected: { writes: '- a1:5!6 c1:5!6', settled: false, nextTotal: 4 },
     },
     {
       name: 'is forgotten when the total changes',
@@ -967,7 +1083,7 @@ const KINDS = [
 ] as const;
 
 /** With an operator, and members that want to be waited for. */
-const OPERATED = [...KINDS, 'configure', 'configure', 'be-awaited', 'give-up'] as const;
+const OPERATED = [...KINDS, 'configure', 'configure', 'be-awaited', 'give-up', 'stand-by'] as const;
 
 /** What operators do, by a number. */
 function settingsFor(choice: number): Partial<GroupConfig> {
@@ -1065,6 +1181,8 @@ class World {
         return;
       case 'be-awaited':
         return this.#write(pick(live), { rejoinWindow: 9, lends: choice % 2 === 0 });
+      case 'stand-by':
+        return this.#register('abcdef'[choice % 6]!, 0);
       case 'give-up': {
         const gone = pick(this.plan?.away ?? []);
         if (gone) this.#overstayed.add(gone.id);
@@ -1084,8 +1202,12 @@ class World {
   step(isForced = false): Step {
     const before = this.plan;
     const members = [...this.#view.values()];
-    const away = new Set(before?.away.map(({ id }) => id));
-    for (const id of this.#overstayed) if (!away.has(id)) this.#overstayed.delete(id);
+    const live = new Set(
+      members.filter(({ leaving }) => !leaving).map(({ incarnation }) => incarnation),
+    );
+    const gone = before?.members.filter(({ incarnation }) => !live.has(incarnation)) ?? [];
+    const missed = new Set([...(before?.away ?? []), ...gone].map(({ id }) => id));
+    for (const id of this.#overstayed) if (!missed.has(id)) this.#overstayed.delete(id);
     const step = next(before, members, config(this.#total, this.#settings), {
       ...factsOf({ wall: this.#clock, isForced, mayRevoke: this.#mayRevoke }),
       office: {
@@ -1164,30 +1286,33 @@ class World {
       !isShutOut(id) &&
       !instances[id]?.cordoned;
     const open = this.processes.filter(isOpen);
+    const isBack = (id: string): boolean =>
+      this.processes.some(
+        ({ record, isRegistered }) => isRegistered && !record.leaving && record.id === id,
+      );
     for (let item = 0; item < plan.total; item++) {
       const { disabled, pin, needs } = items[item] ?? {};
       const holder = plan.members[plan.owners[item]!]?.id;
       const home = plan.away[plan.homes[item]!];
-      const isReserved = home !== undefined && !home.lends;
+      const canBePinned = open.some(({ record }) => record.id === pin);
+      const suitsHome =
+        home?.id === pin || (!canBePinned && (!needs || home?.labels['zone'] === needs['zone']));
+      const isReserved = home !== undefined && !home.lends && !isBack(home.id) && suitsHome;
       const isMet = ({ record: { labels } }: Process): boolean =>
         labels['zone'] === needs?.['zone'];
       const candidates = needs ? open.filter(isMet) : open;
       if (holder === undefined) {
-        const isExcused = disabled || paused || isReserved || candidates.length === 0;
+        const isExcused = disabled || isReserved || candidates.length === 0;
         assert(isExcused, `item ${item} is free for no reason: ${wordsOf(plan)}`);
       } else if (!paused) {
         assert(!disabled && !isShutOut(holder), `item ${item} should be free: ${wordsOf(plan)}`);
-        const canBePinned = open.some(({ record }) => record.id === pin);
         assert(!canBePinned || holder === pin, `item ${item} is not with ${pin}: ${wordsOf(plan)}`);
       }
     }
     for (const { id } of plan.away) {
-      const isBack = this.processes.some(
-        ({ record, isRegistered }) => isRegistered && !record.leaving && record.id === id,
-      );
       assert(!isShutOut(id), `${id} is awaited and may hold nothing`);
-      const isDone = !isBack || paused || instances[id]?.cordoned || instances[id]?.weight === 0;
-      assert(isDone, `${id} is back and still awaited: ${wordsOf(plan)}`);
+      assert(instances[id]?.weight !== 0, `${id} is awaited without weight`);
+      assert(!isBack(id) || paused, `${id} is back and still awaited: ${wordsOf(plan)}`);
     }
   }
 
@@ -1218,10 +1343,10 @@ class World {
     return Array.from(owners, (owner) => members[owner]?.incarnation);
   }
 
-  #register(id: string): void {
+  #register(id: string, weight = 1): void {
     if (this.processes.some(({ record, isRegistered }) => isRegistered && record.id === id)) return;
     const labels = { zone: 'xy'[this.#born % 2]! };
-    const record = member(`${id}${++this.#born}`, { labels });
+    const record = member(`${id}${++this.#born}`, { labels, weight });
     this.processes.push({ record, seen: undefined, isRegistered: true, isWaitedOut: false });
   }
 

@@ -66,12 +66,8 @@ export function next(
   if (!plan && !facts.mayCreate) return waitFor({});
   const roster = rosterOf(members, config);
   const live = new Map(members.map((member) => [member.incarnation, member]));
-  const absences = plan ? absencesAfter(plan, config, { ...facts, live }) : nobodyAway(0);
-  const total = totalFor(
-    plan,
-    config,
-    roster.holders.size + countAwaited(absences, roster.holders),
-  );
+  const absences = plan ? absencesAfter(plan, config, roster, { ...facts, live }) : nobodyAway(0);
+  const total = totalFor(plan, config, roster, absences);
 
   const before = plan ?? emptyPlan(total, facts);
   const census = takeCensus(before, live, facts);
@@ -80,16 +76,14 @@ export function next(
 
   const isBarrier = before.total !== total;
   const limit = moveLimit(config, total);
-  // The waves of one rebalance follow each other without another wait for permission.
-  const isNextWave = limit < Infinity && plan?.settled === false;
-  const isPermitted = facts.mayRevoke || isNextWave;
-  const mayRevoke = isPermitted && census.revoking.size === 0;
+  const mayRevoke = facts.mayRevoke && census.revoking.size === 0;
   let goal: (() => Plan) | undefined;
   if (!isBarrier || census.isEmpty) {
     // Rule 4: the total changes only from a plan without any holder.
     if (isBarrier) draft.restart(total);
     const target = targetOf(draft, roster, config, facts.strategy);
     draft.follow(target, roster, mayRevoke ? limit : 0);
+    draft.settleHomes(target, roster, config.paused);
     if (draft.revoked > 0) goal = () => draft.goal(target, roster, facts);
   } else {
     draft.releaseFree();
@@ -103,7 +97,7 @@ export function next(
   const waiting: Waiting = {
     acknowledgements: [...census.revoking],
     dead: [...census.dead],
-    permission: !isPermitted && draft.wantsToRevoke,
+    permission: !facts.mayRevoke && draft.wantsToRevoke,
   };
   const after = draft.finish(roster, facts, total);
   const hasNothingToSay =
@@ -116,10 +110,20 @@ export function next(
   return { plan: after, waiting, revoked: draft.revoked, granted: draft.granted, goal };
 }
 
-/** A paused group keeps the total that it works with. */
-function totalFor(plan: Plan | undefined, config: GroupConfig, instances: number): number {
+/**
+ * A paused group keeps the total that it works with. One that follows the instances keeps it while it
+ * waits for those that make it up; once it changes nobody is awaited any more, so they do not count then.
+ */
+function totalFor(
+  plan: Plan | undefined,
+  config: GroupConfig,
+  roster: Roster,
+  absences: Absences,
+): number {
   if (plan && config.paused) return plan.total;
-  return config.total === 'instances' ? instances : config.total;
+  if (config.total !== 'instances') return config.total;
+  const present = roster.holders.size;
+  return present + countAwaited(absences, roster) === plan?.total ? plan.total : present;
 }
 
 /** The plan of a group that begins with this total. */
@@ -283,7 +287,22 @@ class Draft {
       if (states[item] !== HELD || this.owners[item] === target[item]) continue;
       this.#revoke(item, this.revoked < most);
     }
-    this.#settleHomes(target, roster);
+  }
+
+  /**
+   * Whoever is back has its items, or the target has given them to others for good: not where whoever
+   * they were lent to keeps them for as long as the group is paused.
+   */
+  settleHomes(target: Int32Array, { holders }: Roster, isPaused: boolean): void {
+    if (this.away.length === 0) return;
+    const placeOf = this.away.map(({ id }) => holders.get(id));
+    for (let item = 0; item < this.total; item++) {
+      const place = this.homes[item]! < 0 ? undefined : placeOf[this.homes[item]!];
+      if (place === undefined) continue;
+      const isThere = this.owners[item] === place;
+      const isElsewhere = target[item] !== place && !(isPaused && this.isHeld(item));
+      if (isThere || isElsewhere) this.homes[item] = -1;
+    }
   }
 
   revokeAll(): void {
@@ -343,17 +362,6 @@ class Draft {
     if (!isAllowed) return;
     this.marks[item] = this.epoch;
     this.revoked += 1;
-  }
-
-  /** Whoever is back has its items, or the target has given them to others for good. */
-  #settleHomes(target: Int32Array, { holders }: Roster): void {
-    if (this.away.length === 0) return;
-    const placeOf = this.away.map(({ id }) => holders.get(id));
-    for (let item = 0; item < this.total; item++) {
-      const place = this.homes[item]! < 0 ? undefined : placeOf[this.homes[item]!];
-      if (place === undefined) continue;
-      if (target[item] !== place || this.owners[item] === place) this.homes[item] = -1;
-    }
   }
 
   #forgetAway(): void {

@@ -22,13 +22,31 @@ export function rosterOf(members: readonly MemberRecord[], config: GroupConfig):
   const present = members.filter(({ leaving }) => !leaving).sort(byId);
   const holders = new Map<string, number>();
   const seats: Seat[] = [];
-  for (const [place, { id, weight: own, labels }] of present.entries()) {
-    const weight = config.instances[id]?.weight ?? own;
-    if (weight === 0 || isShutOut(id, config)) continue;
+  for (const [place, member] of present.entries()) {
+    if (!canHold(member, config)) continue;
+    const { id, labels } = member;
     holders.set(id, place);
+    const weight = weightOf(member, config);
     if (config.instances[id]?.cordoned !== true) seats.push({ id, weight, labels, place });
   }
   return { present, holders, seats };
+}
+
+export type Labels = Seat['labels'];
+
+export function hasLabels(labels: Labels, wanted: readonly (readonly [string, string])[]): boolean {
+  return wanted.every(([key, value]) => labels[key] === value);
+}
+
+type Weighed = Pick<MemberRecord, 'id' | 'weight'>;
+
+/** Whether an instance of this weight can hold items, by the configuration. */
+export function canHold(instance: Weighed, config: GroupConfig): boolean {
+  return weightOf(instance, config) > 0 && !isShutOut(instance.id, config);
+}
+
+function weightOf({ id, weight }: Weighed, { instances }: GroupConfig): number {
+  return instances[id]?.weight ?? weight;
 }
 
 /** Whether the configuration lets an instance hold nothing. */

@@ -63,6 +63,17 @@ describe('the view for the original system’s tools', () => {
     expect(writes()).toEqual([]);
   });
 
+  it('names nobody where nobody holds the item any more', async () => {
+    await show('a1:5 b1:5');
+    await show('a1:5 -');
+    expect(await world.read(keyspace.itemInstance(1))).toBeUndefined();
+    writes();
+    await show('a1:5 -', { epoch: 9 });
+    expect(writes()).toEqual([]);
+    await show('a1:5 a1:9');
+    expect(await holders()).toEqual({ 0: 'a', 1: 'a' });
+  });
+
   it('starts from what a former leader wrote', async () => {
     await show('a1:5 b1:5');
     view.close();

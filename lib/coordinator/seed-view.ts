@@ -14,6 +14,8 @@ import type { Plan } from './plan.js';
 /** Larger groups are not shown: that many nodes help nobody. */
 const MAX_SHOWN = 1_000;
 const EMPTY = Buffer.alloc(0);
+/** In place of an id, where an item has no node. */
+const NOBODY = '';
 
 /**
  * The original system's view of the plan, for its tools: written by difference beside the protocol,
@@ -127,9 +129,11 @@ export class SeedView {
       shown.delete(item);
     }
     for (let item = 0; item < plan.total; item++) {
-      const id = plan.members[plan.owners[item]!]?.id;
-      if (id === undefined || shown.get(item) === id) continue;
-      await this.#put(this.keyspace.itemInstance(item), Buffer.from(id), 'persistent');
+      const id = plan.members[plan.owners[item]!]?.id ?? NOBODY;
+      if ((shown.get(item) ?? NOBODY) === id) continue;
+      const path = this.keyspace.itemInstance(item);
+      if (id === NOBODY) await this.#remove(path);
+      else await this.#put(path, Buffer.from(id), 'persistent');
       shown.set(item, id);
     }
   }
@@ -146,7 +150,7 @@ export class SeedView {
       const { data } = await this.registry.get(this.keyspace.itemInstance(item), this.#pinned);
       return data.toString();
     } catch (error) {
-      if (registryErrorCode(error) === 'NO_NODE') return '';
+      if (registryErrorCode(error) === 'NO_NODE') return NOBODY;
       throw error;
     }
   }

@@ -6,7 +6,7 @@ import type {
 import type { Absences } from './away.js';
 import type { GroupConfig, ItemConfig } from './group-config.js';
 import type { Plan } from './plan.js';
-import type { Roster, Seat } from './roster.js';
+import { hasLabels, type Roster, type Seat } from './roster.js';
 
 /** What is known of the items when a target is chosen. */
 export interface Situation extends Absences {
@@ -19,6 +19,8 @@ export interface Situation extends Absences {
 }
 
 const NOBODY = -1;
+/** What does not have to stay where it is: the strategy decides. */
+const LEFT_OPEN = -2;
 /** Ids are never empty, so nobody satisfies this. */
 const BY_NOBODY: Demand = { id: '' };
 
@@ -42,7 +44,10 @@ export function targetOf(
 
   const input = { total, ...rules.forStrategy(), ...spreadOf(config) };
   const target = ask(strategy, claims, roster, input);
-  for (const [item, place] of fixed) target[item] = place;
+  if (fixed)
+    for (let item = 0; item < total; item++) {
+      if (fixed[item] !== LEFT_OPEN) target[item] = fixed[item]!;
+    }
   if (config.paused) holdStill(target, situation, placeOf);
   return target;
 }
@@ -61,7 +66,13 @@ function ask(
   const seatAt = seatsByPlace(present.length, seats);
   const current = claims.map((place) => (place < 0 ? NOBODY : seatAt[place]!));
   const given = strategy({ ...input, members: seats, current });
-  return Int32Array.from(given, (seat) => (seat < 0 ? NOBODY : seats[seat]!.place));
+  // A loop, for `from` with a function takes several times as long.
+  const target = new Int32Array(input.total);
+  for (let item = 0; item < input.total; item++) {
+    const seat = given[item]!;
+    target[item] = seat < 0 ? NOBODY : seats[seat]!.place;
+  }
+  return target;
 }
 
 function spreadOf({ spreadOver }: GroupConfig): Pick<StrategyInput, 'spreadOver'> {
@@ -76,18 +87,19 @@ function placesOf({ members }: Situation, { present }: Roster): Int32Array {
 
 /**
  * Whose each item is as far as the strategy is concerned: its holder's, unless it was lent out and its
- * owner is back. What is being taken away, or belongs to somebody who can hold nothing, is nobody's.
+ * owner is back and can be given it. What is being taken away, or belongs to somebody who can hold nothing, is nobody's.
  */
 function claimsOf(
   { total, owners, isHeld, away, homes }: Situation,
-  { present, holders }: Roster,
+  { present, holders, seats }: Roster,
   placeOf: Int32Array,
 ): Int32Array {
   const claims = new Int32Array(total);
   const claimant = placeOf.map((place) =>
     place >= 0 && holders.has(present[place]!.id) ? place : NOBODY,
   );
-  const homePlace = Int32Array.from(away, ({ id }) => holders.get(id) ?? NOBODY);
+  const seatAt = new Map(seats.map(({ id, place }) => [id, place]));
+  const homePlace = Int32Array.from(away, ({ id }) => seatAt.get(id) ?? NOBODY);
   const isAnybodyBack = homePlace.some((place) => place >= 0);
   for (let item = 0; item < total; item++) {
     const back = isAnybodyBack && homes[item]! >= 0 ? homePlace[homes[item]!]! : NOBODY;
@@ -120,7 +132,7 @@ class Rules {
       const item = Number(key);
       if (item >= total) continue;
       const demand = this.#demandFor(said);
-      if (demand) this.#ask(item, demand);
+      if (demand) this.#demanded()[item] = this.#indexFor(demand);
       if (said.weight !== undefined) {
         this.#weights ??= new Float64Array(total).fill(1);
         this.#weights[item] = said.weight;
@@ -128,22 +140,33 @@ class Rules {
     }
   }
 
-  /** Takes what has to stay where it is out of the strategy's hands; returns the place of each. */
-  fix(situation: Situation, claims: Int32Array, roster: Roster): Map<number, number> {
-    const fixed = new Map<number, number>();
+  /**
+   * Takes what has to stay where it is out of the strategy's hands, as long as nothing that is said of
+   * the item speaks against it: what is kept for somebody who is away, and what a cordoned member has.
+   * Returns the place of each, or undefined if there is nothing of the kind.
+   */
+  fix(
+    { away, homes, isHeld }: Situation,
+    claims: Int32Array,
+    roster: Roster,
+  ): Int32Array | undefined {
     const seatAt = seatsByPlace(roster.present.length, roster.seats);
     const isCordoned = roster.seats.length < roster.holders.size;
-    const keeps = situation.away.map(({ id, lends }) => !lends && !roster.holders.has(id));
-    if (!isCordoned && !keeps.includes(true)) return fixed;
+    const keeps = away.map(({ id, lends }) => !lends && !roster.holders.has(id));
+    if (!isCordoned && !keeps.includes(true)) return undefined;
+    const fixed = new Int32Array(this.total).fill(LEFT_OPEN);
+    const byNobody = this.#indexFor(BY_NOBODY);
+    const demandOf = this.#demanded();
     for (let item = 0; item < this.total; item++) {
-      const home = situation.homes[item]!;
+      const home = homes[item]!;
       const claim = claims[item]!;
-      if (home >= 0 && keeps[home] && !situation.isHeld(item)) fixed.set(item, NOBODY);
-      else if (claim >= 0 && seatAt[claim]! < 0 && this.#mayStay(item, situation, roster, claim)) {
-        fixed.set(item, claim);
-      }
+      const isKept = home >= 0 && keeps[home] === true && !isHeld(item);
+      const isCordonedOff = !isKept && claim >= 0 && seatAt[claim]! < 0;
+      if (!isKept && !isCordonedOff) continue;
+      if (!this.#suits(item, isKept ? away[home]! : roster.present[claim]!)) continue;
+      fixed[item] = isKept ? NOBODY : claim;
+      demandOf[item] = byNobody;
     }
-    for (const item of fixed.keys()) this.#ask(item, BY_NOBODY);
     return fixed;
   }
 
@@ -161,64 +184,35 @@ class Rules {
     return needs && Object.keys(needs).length > 0 ? { labels: needs } : undefined;
   }
 
-  /** A cordoned member keeps what it holds, as long as nothing that is said of the item speaks against it. */
-  #mayStay(item: number, situation: Situation, { present }: Roster, place: number): boolean {
-    const { id, labels } = present[place]!;
-    const { disabled, pin, needs = {} } = this.config.items[item] ?? {};
-    if (!situation.isHeld(item) || disabled) return false;
-    if (pin !== undefined) return pin === id || !this.#seatIds.has(pin);
-    return Object.entries(needs).every(([key, value]) => labels[key] === value);
+  /** Whether nothing that is said of the item speaks against its being with this instance. */
+  #suits(item: number, { id, labels }: Pick<Seat, 'id' | 'labels'>): boolean {
+    const said = this.config.items[item];
+    if (!said) return true;
+    const { disabled, pin, needs } = said;
+    if (disabled) return false;
+    if (pin === id) return true;
+    if (pin !== undefined && this.#seatIds.has(pin)) return false;
+    return !needs || hasLabels(labels, Object.entries(needs));
   }
 
-  #ask(item: number, demand: Demand): void {
+  #indexFor(demand: Demand): number {
     const key = JSON.stringify(demand);
     let index = this.#indexOf.get(key);
     if (index === undefined) {
       index = this.#demands.push(demand) - 1;
       this.#indexOf.set(key, index);
     }
-    this.#demandOf ??= new Int32Array(this.total).fill(-1);
-    this.#demandOf[item] = index;
+    return index;
+  }
+
+  #demanded(): Int32Array {
+    return (this.#demandOf ??= new Int32Array(this.total).fill(-1));
   }
 }
 
-/** While the group is paused, what is held stays, and what nobody has had remains so. */
-function holdStill(target: Int32Array, situation: Situation, placeOf: Int32Array): void {
-  const { owners, homes, isHeld } = situation;
+/** While the group is paused, what is held stays; what nobody has can be given out, which stops nobody. */
+function holdStill(target: Int32Array, { owners, isHeld }: Situation, placeOf: Int32Array): void {
   for (let item = 0; item < target.length; item++) {
-    const owner = owners[item]!;
-    if (isHeld(item)) target[item] = placeOf[owner]!;
-    else if (owner < 0 && homes[item]! < 0) target[item] = NOBODY;
+    if (isHeld(item)) target[item] = placeOf[owners[item]!]!;
   }
-}
-
-/** What the configuration asks for and cannot be had, in words for people. */
-export function unmetWishes(config: GroupConfig, roster: Roster, total: number): string[] {
-  const unmet = new Map<string, number[]>();
-  const ids = new Set(roster.seats.map(({ id }) => id));
-  for (const [key, { disabled, pin, needs }] of Object.entries(config.items)) {
-    const item = Number(key);
-    if (disabled || item >= total) continue;
-    const note = (text: string): void => void unmet.set(text, [...(unmet.get(text) ?? []), item]);
-    const isPinned = pin !== undefined && ids.has(pin);
-    if (pin !== undefined && !isPinned) {
-      note(`is pinned to ${pin}, which cannot be given anything: the pin is ignored`);
-    }
-    if (isPinned || !needs) continue;
-    const wanted = Object.entries(needs);
-    const isMet = roster.seats.some(({ labels }) =>
-      wanted.every(([label, value]) => labels[label] === value),
-    );
-    if (!isMet) {
-      const said = wanted.map(([label, value]) => `${label}=${value}`).join(' and ');
-      note(`needs ${said}, which no instance has: nobody holds it`);
-    }
-  }
-  return [...unmet].map(([text, items]) => `${nameItems(items)} ${text}`);
-}
-
-function nameItems(items: readonly number[]): string {
-  if (items.length === 1) return `Item ${items[0]}`;
-  const shown = items.slice(0, 10).join(', ');
-  return `Each of the items ${shown}${items.length > 10 ? ', …' : ''}`;
 }

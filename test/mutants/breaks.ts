@@ -272,7 +272,7 @@ const membership: Break[] = [
     edits: [
       coordinator(
         'members-watch',
-        'member.version = node?.stat.version ?? 0;\n    this.onChange();',
+        'member.version = node?.stat.version ?? 0;\n    this.onChange(record);',
         'member.version = node?.stat.version ?? 0;',
       ),
     ],
