@@ -1,4 +1,5 @@
 import { now } from '../e2e/fixtures/member.protocol.js';
+import { passes } from '../e2e/passes.js';
 import { merge } from '../e2e/recording.js';
 import { SeededRandom } from '../kit/seeded-random.js';
 import type { Violation } from '../simulation/checker.js';
@@ -13,7 +14,7 @@ import {
   longestGaps,
   WriteLog,
 } from './judge.js';
-import { passes, Scene } from './scene.js';
+import { Scene } from './scene.js';
 import { type Appointment, rounds } from './schedule.js';
 
 export interface ChaosOptions {

@@ -1,8 +1,9 @@
+import { passes } from '../e2e/passes.js';
 import type { SeededRandom } from '../kit/seeded-random.js';
 import type { LinkDirection } from '../kit/zookeeper-ensemble.js';
 import type { ZooKeeperServer } from '../kit/zookeeper-server.js';
 import type { Slot } from './crowd.js';
-import { passes, type Scene } from './scene.js';
+import type { Scene } from './scene.js';
 import { fillDisk } from './slow-disk.js';
 
 /** One fault that is about to happen: to whom, for how long, how it begins and how it is undone. */

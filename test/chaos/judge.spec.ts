@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Event } from '../simulation/history.js';
-import { smallestGap } from './freezes.js';
 import {
   gapsWithin,
   judge,
@@ -74,15 +73,5 @@ describe('the judge of chaos', () => {
       stop: shared,
       cut: shared,
     });
-  });
-
-  it('sees two holders at once as a negative gap', () => {
-    const holding = (item: number, token: bigint, from: number, to: number) => ({
-      ...{ item, token, from, to },
-    });
-    const former = [holding(0, 1n, 0, 500), holding(1, 1n, 0, 900)];
-    const later = [holding(0, 2n, 700, 2_000), holding(1, 2n, 800, 2_000)];
-    expect(smallestGap(former, later)).toBe(-100);
-    expect(smallestGap(former, [])).toBeUndefined();
   });
 });

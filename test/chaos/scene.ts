@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { now } from '../e2e/fixtures/member.protocol.js';
 import { eventually } from '../kit/eventually.js';
 import { uniqueNamespace } from '../kit/namespace.js';
 import { type NodeProcess, spawnNode } from '../kit/processes.js';
@@ -113,13 +112,4 @@ export class Scene {
     this.store.close();
     await this.temporary.remove();
   }
-}
-
-/** Lets this much time pass, or less if there is no need to go on. */
-export async function passes(milliseconds: number, signal?: AbortSignal): Promise<void> {
-  const end = now() + milliseconds;
-  await eventually(() => now() >= end || signal?.aborted === true, {
-    timeout: Math.max(0, milliseconds) + 60_000,
-    interval: 10,
-  });
 }

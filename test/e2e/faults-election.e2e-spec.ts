@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../kit/eventually.js';
 import { ZooKeeperServer } from '../kit/zookeeper-server.js';
-import { BOUND, FORMATION, type Group, passes, T, TIMEOUT, withGroup } from './group.js';
+import { BOUND, FORMATION, type Group, T, TIMEOUT, withGroup } from './group.js';
+import { passes } from './passes.js';
 import type { Member } from './member.js';
 import { Operator } from './operator.js';
 import { type PassingWrite, Road } from './road.js';

@@ -4,7 +4,8 @@ import { ZooKeeperEnsemble } from '../kit/zookeeper-ensemble.js';
 import { ZooKeeperServer } from '../kit/zookeeper-server.js';
 import { now } from './fixtures/member.protocol.js';
 import { withOpen } from './with-open.js';
-import { BOUND, FORMATION, type Group, passes, T, TIMEOUT, withGroup } from './group.js';
+import { BOUND, FORMATION, type Group, T, TIMEOUT, withGroup } from './group.js';
+import { passes } from './passes.js';
 
 /** An outage during which everybody notices by itself, and the session's time runs out. */
 async function outage(

@@ -7,7 +7,7 @@ import { report } from './fault-table.js';
 import { type GroupConfig, type MemberConfig, now } from './fixtures/member.protocol.js';
 import { type Member, MemberProcess } from './member.js';
 import { longestGap, merge } from './recording.js';
-import { described, problemOf, saidBy } from './settled.js';
+import { assertSettled, staysSettled } from './settled.js';
 
 /** The session timeout T of all members, unless a test says otherwise; D is half of it. */
 export const T = 2_000;
@@ -42,8 +42,6 @@ export const TIMEOUT = 150_000;
  * takes a recovery of its own: then the bound does not hold, but the group settles all the same.
  */
 const STARVED = 3;
-/** How long everything has to stay as it should be before it counts. */
-const CALM = 200;
 
 export interface GroupOptions {
   readonly connect: string;
@@ -145,26 +143,13 @@ export class Group {
    * @returns the milliseconds until it became so
    */
   async settled(timeout: number, total?: number): Promise<number> {
-    const since = now();
-    let calmSince: number | undefined;
-    await eventually(
-      () => {
-        try {
-          this.#assertSettled(since, total ?? this.total());
-        } catch (error) {
-          calmSince = undefined;
-          throw error;
-        }
-        calmSince ??= now();
-        return now() - calmSince >= CALM;
-      },
-      { timeout: timeout + CALM, interval: 10, label: 'the group settled' },
-    ).catch((error: Error) => {
+    return staysSettled((since) => assertSettled(this.running, since, total ?? this.total()), {
+      ...{ timeout, interval: 10, label: 'the group settled' },
+    }).catch((error: Error) => {
       // What was done wrong says more than that it did not come right.
       this.#assertNothingWrong(this.history());
       throw new Error(`${error.message}\n${this.logs()}`, { cause: error });
     });
-    return (calmSince ?? now()) - since;
   }
 
   /**
@@ -243,18 +228,6 @@ export class Group {
     for (const member of this.members) member.resume();
     await Promise.all(this.members.map((member) => member.kill()));
   }
-
-  #assertSettled(since: number, total: number): void {
-    const states = this.running.map((member) => saidBy(member, since));
-    const problem = problemOf(states, total);
-    if (problem) throw new Error(`${problem}: ${states.map(described).join('; ')}`);
-  }
-}
-
-/** Lets this much time pass: as the length of a fault, never to wait for something to come about. */
-export async function passes(milliseconds: number): Promise<void> {
-  const end = now() + milliseconds;
-  await eventually(() => now() >= end, { timeout: milliseconds + 5_000, interval: 10 });
 }
 
 /** How many groups one test file has at a time: their tests mostly wait, but their processes need cores. */
