@@ -195,8 +195,8 @@ class Chaos {
     const { crowd, store } = this.scene;
     this.#writes.add(store.readNew());
     const history = this.#history();
-    this.#violations = judge(history);
-    const gaps = gapsWithin(history, from, now(), items);
+    this.#violations = judge(history, crowd.orderly);
+    const gaps = gapsWithin(crowd.holdings, from, now(), items);
     for (const [name, gap] of longestGaps(gaps, this.#faults.slice(first))) {
       this.#gaps.set(name, longer(this.#gaps.get(name), gap));
       this.#longestGap = Math.max(this.#longestGap, gap.alone, gap.amongOthers);

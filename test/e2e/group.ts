@@ -6,7 +6,8 @@ import { describeEvent, type History } from '../simulation/history.js';
 import { report } from './fault-table.js';
 import { type GroupConfig, type MemberConfig, now } from './fixtures/member.protocol.js';
 import { type Member, MemberProcess } from './member.js';
-import { longestGap, merge } from './recording.js';
+import { passes } from './passes.js';
+import { type Holding, longestGap, merge } from './recording.js';
 import { assertSettled, staysSettled } from './settled.js';
 
 /** The session timeout T of all members, unless a test says otherwise; D is half of it. */
@@ -152,6 +153,19 @@ export class Group {
     });
   }
 
+  /** On a starved machine another one may have come to lead: stopped past its lease, it resigns. */
+  async toLead(member: Member): Promise<void> {
+    await this.settled(FORMATION);
+    for (let attempt = 0; attempt < 2 * this.members.length && !member.leads; attempt += 1) {
+      const { leader } = this;
+      await leader.freeze();
+      await passes(D + 200);
+      leader.resume();
+      await this.settled(FORMATION);
+    }
+    if (!member.leads) throw new Error(`${member.who} has not come to lead\n${this.logs()}`);
+  }
+
   /**
    * Makes a fault happen to a settled group; it settles again within the bound and did nothing wrong.
    * What is not known before can be named afterwards, or left out of the table.
@@ -159,36 +173,45 @@ export class Group {
   async suffers(
     scenario: string | (() => string | undefined),
     bound: number,
-    fault: () => Promise<unknown>,
+    /** It names those whose lease is meant to run out by it: nobody else's excuses that it took long. */
+    fault: (lapsing: (...members: readonly Member[]) => void) => Promise<unknown>,
     /** Before and after it, where an operator changes the total. */
     totals?: readonly [number, number],
   ): Promise<void> {
     const before = totals?.[0] ?? this.total();
     await this.settled(FORMATION, before);
     const from = now();
-    await fault();
+    const meant = new Set<Member>();
+    await fault((...members) => members.forEach((member) => meant.add(member)));
     const settled = await this.settled(bound * STARVED, totals?.[1]);
     this.judge();
     const after = totals?.[1] ?? this.total();
-    const gap = longestGap(this.history(), { from, to: now(), totals: [before, after] });
+    const gap = longestGap(this.holdings, { from, to: now(), totals: [before, after] });
     const name = typeof scenario === 'string' ? scenario : scenario();
     if (name === undefined) return;
-    const lapses = this.lapsesSince(from);
+    const lapses = this.lapsesSince(from, meant);
     if (settled > bound && lapses === 0) {
       throw new Error(`${name}: settled after ${settled.toFixed(0)} ms, the bound is ${bound} ms`);
     }
     await report({ scenario: name, total: this.options.total, gap, settled, bound, lapses });
   }
 
-  /** How many leases ran out since then. */
-  lapsesSince(from: number): number {
+  /** How many leases ran out since then, but for one of each of those for whom it was meant. */
+  lapsesSince(from: number, meant: ReadonlySet<Member> = new Set()): number {
+    const isLapse = ({ t, text }: { readonly t: number; readonly text: string }): boolean =>
+      t >= from && text.startsWith('The lease ran out');
     return this.members
-      .flatMap(({ logs }) => logs)
-      .filter(({ t, text }) => t >= from && text.startsWith('The lease ran out')).length;
+      .map((member) => member.logs.filter(isLapse).length - (meant.has(member) ? 1 : 0))
+      .reduce((sum, lapses) => sum + Math.max(0, lapses), 0);
   }
 
   history(): History {
     return merge(this.members.map(({ recording, isRunning }) => recording.events(!isRunning)));
+  }
+
+  /** What everybody owned and when. */
+  get holdings(): Holding[] {
+    return this.members.flatMap(({ recording }) => recording.holdings);
   }
 
   /** By what everyone answered and the hooks told: nothing that must not happen has happened. */
