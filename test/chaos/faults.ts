@@ -328,11 +328,15 @@ export const FAULTS: readonly Fault[] = [
     draw({ crowd }, random) {
       const at = random.below(3);
       const port = crowd.slots[0]!.ways[at]!.targetPort;
-      const ways = crowd.free
+      const slots = crowd.free;
+      if (slots.length === 0) return undefined;
+      const ways = slots
         .flatMap((slot) => slot.ways)
         .filter(({ targetPort }) => targetPort === port);
       return {
         victims: `port ${port}`,
+        // Another one's cut of the same way would end with this one.
+        slots,
         lasts: between(random, 300, 2_000),
         begin: () => Promise.all(ways.map((way) => way.cut())),
         end: () => Promise.all(ways.map((way) => way.restore())),
