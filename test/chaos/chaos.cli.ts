@@ -1,17 +1,18 @@
 /**
  * npm run chaos -- [--minutes M] [--seed S]    faults of all kinds on real processes, judged
- * npm run chaos -- --freezes [N] [--seed S]    how close two holders come when a server loses the leader
+ * npm run chaos -- --freezes [N] [--seed S]    how close two holders come when a server loses the leader,
+ *                                              in N freezes of each direction and session timeout alike
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkoutRoot } from '../kit/checkout.js';
 import { runChaos } from './chaos.js';
-import { runFreezes } from './freezes.js';
+import { gapsOf, runFreezes } from './freezes.js';
 import { LiveLine } from './live-line.js';
 import { freezeLine, freezeSummary, liveLine, summary } from './report.js';
 
-const SAMPLES = '300';
+const FREEZES = '300';
 /** How a shell reports who was ended with Ctrl-C. */
 const INTERRUPTED = 130;
 
@@ -58,17 +59,17 @@ async function chaos(): Promise<boolean> {
 }
 
 async function freezes(): Promise<boolean> {
-  const samples = number('--freezes', positionals[0] ?? SAMPLES);
-  console.log(`freezes: ${samples} samples, seed ${seed}; starting ZooKeeper and the apps`);
+  const count = Math.ceil(number('--freezes', positionals[0] ?? FREEZES));
+  console.log(`freezes: ${count}, seed ${seed}; starting ZooKeeper and the apps`);
   const live = new LiveLine();
-  const options = { samples, seed, folder, signal: abort.signal };
+  const options = { freezes: count, seed, folder, signal: abort.signal };
   const progress = await runFreezes({
     ...options,
     onProgress: (latest) => live.show(freezeLine(latest)),
   });
   live.end();
   console.log(freezeSummary(progress));
-  return progress.violations.length === 0 && progress.samples.every(({ gap = 0 }) => gap >= 0);
+  return progress.violations.length === 0 && gapsOf(progress.freezes).every((gap) => gap >= 0);
 }
 
 await rm(folder, { recursive: true, force: true });

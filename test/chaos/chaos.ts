@@ -1,4 +1,5 @@
 import { now } from '../e2e/fixtures/member.protocol.js';
+import { passes } from '../e2e/passes.js';
 import { merge } from '../e2e/recording.js';
 import { SeededRandom } from '../kit/seeded-random.js';
 import type { Violation } from '../simulation/checker.js';
@@ -13,7 +14,7 @@ import {
   longestGaps,
   WriteLog,
 } from './judge.js';
-import { passes, Scene } from './scene.js';
+import { Scene } from './scene.js';
 import { type Appointment, rounds } from './schedule.js';
 
 export interface ChaosOptions {
@@ -194,8 +195,8 @@ class Chaos {
     const { crowd, store } = this.scene;
     this.#writes.add(store.readNew());
     const history = this.#history();
-    this.#violations = judge(history);
-    const gaps = gapsWithin(history, from, now(), items);
+    this.#violations = judge(history, crowd.orderly);
+    const gaps = gapsWithin(crowd.holdings, from, now(), items);
     for (const [name, gap] of longestGaps(gaps, this.#faults.slice(first))) {
       this.#gaps.set(name, longer(this.#gaps.get(name), gap));
       this.#longestGap = Math.max(this.#longestGap, gap.alone, gap.amongOthers);

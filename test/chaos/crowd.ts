@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { type Behaviours, now } from '../e2e/fixtures/member.protocol.js';
 import { type Member, MemberProcess } from '../e2e/member.js';
-import { described, problemOf, saidBy } from '../e2e/settled.js';
-import { eventually } from '../kit/eventually.js';
+import type { Holding } from '../e2e/recording.js';
+import { assertSettled, staysSettled } from '../e2e/settled.js';
 import type { SeededRandom } from '../kit/seeded-random.js';
 import { TcpProxy } from '../kit/tcp-proxy.js';
 import type { Event } from '../simulation/history.js';
@@ -20,8 +20,9 @@ const DRAIN_TIMEOUT = 2_000;
 const LOADING = 60_000;
 /** Whoever leaves has drained by then, found a server or given up. */
 const LEAVING = 60_000;
-/** How long everything has to stay as it should be before it counts. */
-const CALM = 200;
+
+const isLapse = ({ text }: { readonly text: string }): boolean =>
+  text.startsWith('The lease ran out');
 
 /** A place for one app at a time, with ways of its own to all servers. */
 export class Slot {
@@ -147,26 +148,10 @@ export class Crowd {
 
   /** Waits until everybody is ready and everything is owned as it should be, and stays so for a while. */
   async settled(total: number, timeout: number): Promise<void> {
-    const since = now();
-    let calmSince: number | undefined;
-    const probe = (): boolean => {
-      const states = this.running.map(({ app }) => saidBy(app!, since));
-      const problem = problemOf(states, total);
-      if (problem) throw new Error(`${problem}: ${states.map(described).join('; ')}`);
-      calmSince ??= now();
-      return now() - calmSince >= CALM;
-    };
-    await eventually(
-      () => {
-        try {
-          return probe();
-        } catch (error) {
-          calmSince = undefined;
-          throw error;
-        }
-      },
-      { timeout, label: 'the group settled' },
-    );
+    const members = (): Member[] => this.running.map(({ app }) => app!);
+    await staysSettled((since) => assertSettled(members(), since, total), {
+      ...{ timeout, label: 'the group settled' },
+    });
   }
 
   /** What all of them have said, not yet in order. */
@@ -177,10 +162,25 @@ export class Crowd {
     ];
   }
 
+  /** What all of them owned and when. */
+  get holdings(): Holding[] {
+    return this.#lives.flatMap(({ recording }) => recording.holdings);
+  }
+
   /** How often a lease ran out, by what they logged. */
   get lapses(): number {
-    const isLapse = ({ text }: { text: string }): boolean => text.startsWith('The lease ran out');
     return this.#lives.reduce((sum, { logs }) => sum + logs.filter(isLapse).length, 0);
+  }
+
+  /** Those who only ever let go of a shard when asked to and in time: none of their writes comes too late. */
+  get orderly(): Set<string> {
+    const orderly = this.#lives.filter(
+      ({ process, reasons, logs }) =>
+        !process.wasFrozen &&
+        !reasons.some((reason) => reason === 'lease-lost' || reason === 'evicted') &&
+        !logs.some((line) => isLapse(line) || line.text.includes('did not end within')),
+    );
+    return new Set(orderly.map(({ who }) => who));
   }
 
   forgetLines(): void {

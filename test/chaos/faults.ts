@@ -1,8 +1,9 @@
+import { passes } from '../e2e/passes.js';
 import type { SeededRandom } from '../kit/seeded-random.js';
 import type { LinkDirection } from '../kit/zookeeper-ensemble.js';
 import type { ZooKeeperServer } from '../kit/zookeeper-server.js';
 import type { Slot } from './crowd.js';
-import { passes, type Scene } from './scene.js';
+import type { Scene } from './scene.js';
 import { fillDisk } from './slow-disk.js';
 
 /** One fault that is about to happen: to whom, for how long, how it begins and how it is undone. */
@@ -327,11 +328,15 @@ export const FAULTS: readonly Fault[] = [
     draw({ crowd }, random) {
       const at = random.below(3);
       const port = crowd.slots[0]!.ways[at]!.targetPort;
-      const ways = crowd.free
+      const slots = crowd.free;
+      if (slots.length === 0) return undefined;
+      const ways = slots
         .flatMap((slot) => slot.ways)
         .filter(({ targetPort }) => targetPort === port);
       return {
         victims: `port ${port}`,
+        // Another one's cut of the same way would end with this one.
+        slots,
         lasts: between(random, 300, 2_000),
         begin: () => Promise.all(ways.map((way) => way.cut())),
         end: () => Promise.all(ways.map((way) => way.restore())),

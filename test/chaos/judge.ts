@@ -1,3 +1,4 @@
+import type { Holding } from '../e2e/recording.js';
 import { check, type Violation } from '../simulation/checker.js';
 import type { Event, History } from '../simulation/history.js';
 import type { KeptWrite } from './fenced-store.js';
@@ -20,11 +21,29 @@ export interface Gap {
 
 export const OVERLAP = 'a shard is never held by two';
 export const STALE_WRITE = 'no stale write is accepted';
+export const EARLY_SUCCESSOR = 'nobody writes before its predecessor is done';
 export const WEDGE = 'nothing wedges';
 
-/** The simulation's checker, and what only a real store can show. */
-export function judge(history: History): Violation[] {
-  return [...check(history), ...returningWriters(history)].toSorted((a, b) => a.time - b.time);
+/** The simulation's checker, and what only a real store can show of those who kept to the rules. */
+export function judge(history: History, orderly: ReadonlySet<string>): Violation[] {
+  return [
+    ...check(history),
+    ...returningWriters(history),
+    ...earlySuccessors(history, orderly),
+  ].toSorted((a, b) => a.time - b.time);
+}
+
+/**
+ * Whoever drains in time writes until it says that it is done: if the store refuses that, its successor
+ * was there too soon.
+ */
+function earlySuccessors(history: History, orderly: ReadonlySet<string>): Violation[] {
+  return history.flatMap((event) => {
+    if (event.kind !== 'write' || event.accepted || !orderly.has(event.who)) return [];
+    const { item, who, token, time } = event;
+    const text = `${who}, still at work, could not write item ${item} with token ${token}`;
+    return [{ time, rule: EARLY_SUCCESSOR, text }];
+  });
 }
 
 /**
@@ -83,19 +102,16 @@ export class WriteLog {
 const BEAT = 50;
 
 /** The times between two holdings within the window, of items below the limit. */
-export function gapsWithin(history: History, from: number, to: number, limit: number): Gap[] {
-  const spans = new Map<string, { item: number; from: number; to: number }>();
-  for (const event of history) {
-    if (event.kind !== 'owns' || event.item >= limit) continue;
-    const { item, time } = event;
-    const key = `${item} ${event.who} ${event.token}`;
-    const span = spans.get(key);
-    if (span) span.to = time;
-    else spans.set(key, { item, from: time, to: time });
-  }
+export function gapsWithin(
+  holdings: readonly Holding[],
+  from: number,
+  to: number,
+  limit: number,
+): Gap[] {
+  const spans = holdings.filter(({ item }) => item < limit);
   const owned = new Map<number, number>();
   const gaps: Gap[] = [];
-  for (const span of [...spans.values()].toSorted((a, b) => a.from - b.from)) {
+  for (const span of spans.toSorted((a, b) => a.from - b.from)) {
     const since = owned.get(span.item);
     if (since !== undefined && since >= from - BEAT && span.from <= to && span.from > since) {
       gaps.push({ item: span.item, from: since, to: span.from });

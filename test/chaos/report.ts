@@ -1,5 +1,8 @@
+import { textTable } from '../kit/text-table.js';
 import type { ChaosProgress } from './chaos.js';
-import type { FreezeSample, FreezesProgress } from './freezes.js';
+import { FAULTS } from './faults.js';
+import type { Freeze } from './freeze-lane.js';
+import { type FreezesProgress, gapsOf, rowOf } from './freezes.js';
 import { OVERLAP, STALE_WRITE, WEDGE } from './judge.js';
 
 /** One line of what a run has come to. */
@@ -17,7 +20,8 @@ export function liveLine(progress: ChaosProgress): string {
 /** Everything that a run has to say for itself at the end. */
 export function summary(progress: ChaosProgress, seed: number): string {
   const { faults, gaps, violations, elapsed, rounds, accepted, refused } = progress;
-  const names = [...new Set(faults.map(({ name }) => name))].toSorted();
+  // Also those that never happened: nothing was shown of them.
+  const names = FAULTS.map(({ name }) => name).toSorted();
   const counted = names.map((name) => [
     name,
     String(faults.filter((fault) => fault.name === name).length),
@@ -25,7 +29,7 @@ export function summary(progress: ChaosProgress, seed: number): string {
     milliseconds(gaps.get(name)?.amongOthers || undefined),
   ]);
   const lines = [
-    ...columns([['fault', 'times', 'longest gap alone', 'among others'], ...counted]),
+    ...textTable([['fault', 'times', 'longest gap alone', 'among others'], ...counted]),
     '',
     `seed                    ${seed}`,
     `faults                  ${faults.length} in ${clock(elapsed)} and ${rounds} rounds`,
@@ -47,16 +51,16 @@ export function summary(progress: ChaosProgress, seed: number): string {
 }
 
 /** A row for each session timeout and direction, and what follows from all of them. */
-export function freezeSummary({ samples, freezes, violations, elapsed }: FreezesProgress): string {
-  const keys = [...new Set(samples.map(keyOf))];
+export function freezeSummary({ freezes, violations, elapsed }: FreezesProgress): string {
+  const keys = [...new Set(freezes.map(rowOf))].toSorted(byNumber);
   const rows = keys.map((key) => {
-    const own = samples.filter((sample) => keyOf(sample) === key);
+    const own = freezes.filter((freeze) => rowOf(freeze) === key);
     const gaps = gapsOf(own);
-    const { timeout, manner, wait } = own[0]!;
+    const { wait } = own[0]!;
     return [
-      `${timeout / 1_000} s`,
-      manner,
+      key,
       String(own.length),
+      String(samplesOf(own)),
       String(gaps.length),
       ...[gaps[0], gaps[Math.floor(gaps.length / 2)], gaps.at(-1)].map(milliseconds),
       String(gaps.filter((gap) => gap < 0).length),
@@ -64,12 +68,12 @@ export function freezeSummary({ samples, freezes, violations, elapsed }: Freezes
       milliseconds(gaps[0] === undefined ? undefined : Math.max(0, wait - gaps[0])),
     ];
   });
-  const gaps = gapsOf(samples);
-  const head = ['timeout', 'frozen', 'samples', 'moved', 'smallest', 'median', 'largest'];
+  const gaps = gapsOf(freezes);
+  const head = ['timeout, frozen', 'freezes', 'samples', 'moved', 'smallest', 'median', 'largest'];
   return [
-    ...columns([[...head, 'negative', 'D + margin', 'needed'], ...rows]),
+    ...textTable([[...head, 'negative', 'D + margin', 'needed'], ...rows]),
     '',
-    `samples          ${samples.length}, of ${freezes} freezes in ${clock(elapsed)}`,
+    `freezes          ${freezes.length} in ${clock(elapsed)}, with ${samplesOf(freezes)} samples`,
     `smallest gap     ${milliseconds(gaps[0])}`,
     `negative gaps    ${gaps.filter((gap) => gap < 0).length}`,
     `violations       ${violations.length}`,
@@ -78,22 +82,21 @@ export function freezeSummary({ samples, freezes, violations, elapsed }: Freezes
   ].join('\n');
 }
 
-export function freezeLine({ samples, freezes, violations, elapsed }: FreezesProgress): string {
-  const [smallest] = gapsOf(samples);
+export function freezeLine({ freezes, violations, elapsed }: FreezesProgress): string {
+  const [smallest] = gapsOf(freezes);
   return [
     clock(elapsed),
-    `${freezes} freezes`,
-    `${samples.length} samples`,
+    `${freezes.length} freezes`,
+    `${samplesOf(freezes)} samples`,
     `smallest gap ${milliseconds(smallest)}`,
     `${violations.length} violations`,
   ].join(', ');
 }
 
-const keyOf = ({ timeout, manner }: FreezeSample): string => `${timeout} ${manner}`;
+const samplesOf = (freezes: readonly Freeze[]): number =>
+  freezes.reduce((sum, { gaps }) => sum + gaps.length, 0);
 
-function gapsOf(samples: readonly FreezeSample[]): number[] {
-  return samples.flatMap(({ gap }) => (gap === undefined ? [] : [gap])).toSorted((a, b) => a - b);
-}
+const byNumber = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
 
 function milliseconds(value: number | undefined): string {
   return value === undefined ? '–' : `${Math.round(value)} ms`;
@@ -106,15 +109,4 @@ function broken({ violations }: ChaosProgress, rule: string): number {
 function clock(elapsed: number): string {
   const seconds = Math.floor(elapsed / 1_000);
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
-}
-
-/** The first column to the left, numbers to the right. */
-function columns(rows: readonly (readonly string[])[]): string[] {
-  const widths = rows[0]!.map((_, at) => Math.max(...rows.map((row) => row[at]!.length)));
-  return rows.map((row) =>
-    row
-      .map((cell, at) => (at === 0 ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!)))
-      .join('  ')
-      .trimEnd(),
-  );
 }

@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { now } from '../e2e/fixtures/member.protocol.js';
+import { Cleanup } from '../kit/cleanup.js';
 import { eventually } from '../kit/eventually.js';
 import { uniqueNamespace } from '../kit/namespace.js';
 import { type NodeProcess, spawnNode } from '../kit/processes.js';
-import { temporaryFolder, type TemporaryFolder } from '../kit/reaper.js';
+import { temporaryFolder } from '../kit/reaper.js';
 import type { SeededRandom } from '../kit/seeded-random.js';
 import { ZooKeeperEnsemble } from '../kit/zookeeper-ensemble.js';
 import { Crowd } from './crowd.js';
@@ -35,33 +35,33 @@ export class Scene {
     /** Undefined where it cannot be made. */
     readonly disk: SlowDisk | undefined,
     private readonly operator: NodeProcess,
-    private readonly temporary: TemporaryFolder,
+    private readonly cleanup: Cleanup,
     private readonly folder: string,
     public total: number,
   ) {}
 
   static async open(folder: string, random: SeededRandom, total = 12): Promise<Scene> {
-    const temporary = await temporaryFolder('nds-chaos-');
-    const disk = await SlowDisk.make(temporary.path);
-    // A server that lost the others keeps its clients content for longer than any of their sessions.
-    const ensemble = await ZooKeeperEnsemble.start({
-      links: true,
-      syncLimit: 25,
-      ...disk?.options,
+    return Cleanup.unlessOpened(async (cleanup) => {
+      const temporary = await temporaryFolder('nds-chaos-');
+      cleanup.add({ close: () => temporary.remove() });
+      const disk = await SlowDisk.make(temporary.path);
+      // A server that lost the others keeps its clients content for longer than any of their sessions.
+      const timing = { links: true, syncLimit: 25 };
+      const ensemble = cleanup.add(await ZooKeeperEnsemble.start({ ...timing, ...disk?.options }));
+      const namespace = uniqueNamespace('chaos');
+      const script = new URL('./operator.ts', import.meta.url);
+      const operator = await spawnNode(script, [ensemble.connect, namespace]);
+      cleanup.add({ close: async () => void (await operator.end('SIGKILL')) });
+      const file = join(temporary.path, 'store.db');
+      const store = cleanup.add(FencedStore.open(file));
+      const ports = ensemble.members.map(({ port }) => port);
+      const places = { ports, size: SLOTS, namespace, total, store: file, folder };
+      const crowd = cleanup.add(await Crowd.gather(places));
+      const scene = new Scene(ensemble, crowd, store, disk, operator, cleanup, folder, total);
+      for (const slot of crowd.slots.slice(0, AT_FIRST)) await crowd.start(slot, random);
+      await crowd.settled(total, FORMATION);
+      return scene;
     });
-    const namespace = uniqueNamespace('chaos');
-    const operator = await spawnNode(new URL('./operator.ts', import.meta.url), [
-      ensemble.connect,
-      namespace,
-    ]);
-    const file = join(temporary.path, 'store.db');
-    const store = FencedStore.open(file);
-    const ports = ensemble.members.map(({ port }) => port);
-    const crowd = await Crowd.gather({ ports, size: SLOTS, namespace, total, store: file, folder });
-    const scene = new Scene(ensemble, crowd, store, disk, operator, temporary, folder, total);
-    for (const slot of crowd.slots.slice(0, AT_FIRST)) await crowd.start(slot, random);
-    await crowd.settled(total, FORMATION);
-    return scene;
   }
 
   async setTotal(total: number): Promise<void> {
@@ -107,19 +107,6 @@ export class Scene {
   }
 
   async close(): Promise<void> {
-    await this.operator.end('SIGKILL');
-    await this.crowd.close();
-    await this.ensemble.close();
-    this.store.close();
-    await this.temporary.remove();
+    await this.cleanup.close();
   }
-}
-
-/** Lets this much time pass, or less if there is no need to go on. */
-export async function passes(milliseconds: number, signal?: AbortSignal): Promise<void> {
-  const end = now() + milliseconds;
-  await eventually(() => now() >= end || signal?.aborted === true, {
-    timeout: Math.max(0, milliseconds) + 60_000,
-    interval: 10,
-  });
 }

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../kit/eventually.js';
 import { ZooKeeperServer } from '../kit/zookeeper-server.js';
-import { BOUND, FORMATION, type Group, passes, T, TIMEOUT, withGroup } from './group.js';
+import { BOUND, FORMATION, type Group, T, TIMEOUT, withGroup } from './group.js';
+import { passes } from './passes.js';
 import type { Member } from './member.js';
 import { Operator } from './operator.js';
 import { type PassingWrite, Road } from './road.js';
@@ -39,8 +40,7 @@ describe('the leadership', () => {
         const leader = await group.start('a', { ...config, connect: road.connect });
         await group.settled(FORMATION);
         await Promise.all(others.map((id) => group.start(id, config)));
-        await group.settled(FORMATION);
-        expect(leader.leads).toBe(true);
+        await group.toLead(leader);
         await test(group, leader, road);
       });
     });
@@ -50,11 +50,16 @@ describe('the leadership', () => {
     () =>
       ledBy('in-line', T, ['b'], async (group, leader) => {
         const waiting = group.members[1]!;
-        await group.suffers('session lost while waiting in line', BOUND.comeBack, async () => {
-          await waiting.freeze();
-          await group.settled(BOUND.takeOver);
-          waiting.resume();
-        });
+        await group.suffers(
+          'session lost while waiting in line',
+          BOUND.comeBack,
+          async (lapsing) => {
+            lapsing(waiting);
+            await waiting.freeze();
+            await group.settled(BOUND.takeOver);
+            waiting.resume();
+          },
+        );
         expect(waiting.leads).toBe(false);
         const scenario = 'kill -9 of the leader before one that had lost its place in line';
         await group.suffers(scenario, BOUND.takeOver, () => leader.kill());
@@ -74,7 +79,8 @@ describe('the leadership', () => {
         const isRequest = part === 'request';
         const lost = isRequest ? road.loseRequest(isLatchDelete) : road.loseAnswer(isLatchDelete);
         const scenario = `leader that lapsed resigns, the ${part} of its latch's delete lost`;
-        await group.suffers(scenario, BOUND.takeOver, async () => {
+        await group.suffers(scenario, BOUND.takeOver, async (lapsing) => {
+          lapsing(leader);
           await leader.freeze();
           await passes(T / 2 + 200);
           leader.resume();

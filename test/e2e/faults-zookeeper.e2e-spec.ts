@@ -4,14 +4,18 @@ import { ZooKeeperEnsemble } from '../kit/zookeeper-ensemble.js';
 import { ZooKeeperServer } from '../kit/zookeeper-server.js';
 import { now } from './fixtures/member.protocol.js';
 import { withOpen } from './with-open.js';
-import { BOUND, FORMATION, type Group, passes, T, TIMEOUT, withGroup } from './group.js';
+import { BOUND, FORMATION, type Group, T, TIMEOUT, withGroup } from './group.js';
+import type { Member } from './member.js';
+import { passes } from './passes.js';
 
 /** An outage during which everybody notices by itself, and the session's time runs out. */
 async function outage(
   group: Group,
+  lapsing: (...members: readonly Member[]) => void,
   begin: () => Promise<void>,
   end: () => Promise<void> | void,
 ): Promise<void> {
+  lapsing(...group.running);
   const since = now();
   await begin();
   await eventually(
@@ -19,7 +23,7 @@ async function outage(
       expect(group.running.flatMap(({ items }) => items)).toEqual([]);
       expect(group.running.filter(({ leads }) => leads)).toEqual([]);
     },
-    { timeout: T, label: 'everybody has let go' },
+    { timeout: BOUND.takeOver, label: 'everybody has let go' },
   );
   await passes(since + 1.5 * T - now());
   await end();
@@ -32,19 +36,27 @@ describe('ZooKeeper fails', () => {
       withOpen(await ZooKeeperServer.start(), (server) =>
         withGroup({ connect: server.connect, label: 'outage', total }, async (group) => {
           await group.startAll('a', 'b', 'c');
-          await group.suffers('ZooKeeper killed for longer than the session', BOUND.comeBack, () =>
-            outage(
-              group,
-              () => server.kill(),
-              () => server.start(),
-            ),
+          await group.suffers(
+            'ZooKeeper killed for longer than the session',
+            BOUND.comeBack,
+            (lapsing) =>
+              outage(
+                group,
+                lapsing,
+                () => server.kill(),
+                () => server.start(),
+              ),
           );
-          await group.suffers('ZooKeeper frozen for longer than the session', BOUND.comeBack, () =>
-            outage(
-              group,
-              () => server.freeze(),
-              () => server.resume(),
-            ),
+          await group.suffers(
+            'ZooKeeper frozen for longer than the session',
+            BOUND.comeBack,
+            (lapsing) =>
+              outage(
+                group,
+                lapsing,
+                () => server.freeze(),
+                () => server.resume(),
+              ),
           );
           await group.suffers('ZooKeeper killed and started at once', BOUND.comeBack, async () => {
             await server.kill();
@@ -68,7 +80,8 @@ describe('ZooKeeper fails', () => {
           await group.settled(FORMATION);
           const content = await group.start('c', { connect: cutOff!.connect });
           const scenario = 'a ZooKeeper follower cut off from its leader, with a holder on it';
-          await group.suffers(scenario, BOUND.comeBack, async () => {
+          await group.suffers(scenario, BOUND.comeBack, async (lapsing) => {
+            lapsing(content);
             const links = [leader, other!].map((server) => ensemble.link(cutOff!, server));
             for (const link of links) link.freeze();
             await eventually(() => expect(rest.flatMap(({ items }) => items)).toHaveLength(8), {

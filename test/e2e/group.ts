@@ -6,8 +6,9 @@ import { describeEvent, type History } from '../simulation/history.js';
 import { report } from './fault-table.js';
 import { type GroupConfig, type MemberConfig, now } from './fixtures/member.protocol.js';
 import { type Member, MemberProcess } from './member.js';
-import { longestGap, merge } from './recording.js';
-import { described, problemOf, saidBy } from './settled.js';
+import { passes } from './passes.js';
+import { type Holding, longestGap, merge } from './recording.js';
+import { assertSettled, staysSettled } from './settled.js';
 
 /** The session timeout T of all members, unless a test says otherwise; D is half of it. */
 export const T = 2_000;
@@ -42,8 +43,6 @@ export const TIMEOUT = 150_000;
  * takes a recovery of its own: then the bound does not hold, but the group settles all the same.
  */
 const STARVED = 3;
-/** How long everything has to stay as it should be before it counts. */
-const CALM = 200;
 
 export interface GroupOptions {
   readonly connect: string;
@@ -145,26 +144,26 @@ export class Group {
    * @returns the milliseconds until it became so
    */
   async settled(timeout: number, total?: number): Promise<number> {
-    const since = now();
-    let calmSince: number | undefined;
-    await eventually(
-      () => {
-        try {
-          this.#assertSettled(since, total ?? this.total());
-        } catch (error) {
-          calmSince = undefined;
-          throw error;
-        }
-        calmSince ??= now();
-        return now() - calmSince >= CALM;
-      },
-      { timeout: timeout + CALM, interval: 10, label: 'the group settled' },
-    ).catch((error: Error) => {
+    return staysSettled((since) => assertSettled(this.running, since, total ?? this.total()), {
+      ...{ timeout, interval: 10, label: 'the group settled' },
+    }).catch((error: Error) => {
       // What was done wrong says more than that it did not come right.
       this.#assertNothingWrong(this.history());
       throw new Error(`${error.message}\n${this.logs()}`, { cause: error });
     });
-    return (calmSince ?? now()) - since;
+  }
+
+  /** On a starved machine another one may have come to lead: stopped past its lease, it resigns. */
+  async toLead(member: Member): Promise<void> {
+    await this.settled(FORMATION);
+    for (let attempt = 0; attempt < 2 * this.members.length && !member.leads; attempt += 1) {
+      const { leader } = this;
+      await leader.freeze();
+      await passes(D + 200);
+      leader.resume();
+      await this.settled(FORMATION);
+    }
+    if (!member.leads) throw new Error(`${member.who} has not come to lead\n${this.logs()}`);
   }
 
   /**
@@ -174,36 +173,45 @@ export class Group {
   async suffers(
     scenario: string | (() => string | undefined),
     bound: number,
-    fault: () => Promise<unknown>,
+    /** It names those whose lease is meant to run out by it: nobody else's excuses that it took long. */
+    fault: (lapsing: (...members: readonly Member[]) => void) => Promise<unknown>,
     /** Before and after it, where an operator changes the total. */
     totals?: readonly [number, number],
   ): Promise<void> {
     const before = totals?.[0] ?? this.total();
     await this.settled(FORMATION, before);
     const from = now();
-    await fault();
+    const meant = new Set<Member>();
+    await fault((...members) => members.forEach((member) => meant.add(member)));
     const settled = await this.settled(bound * STARVED, totals?.[1]);
     this.judge();
     const after = totals?.[1] ?? this.total();
-    const gap = longestGap(this.history(), { from, to: now(), totals: [before, after] });
+    const gap = longestGap(this.holdings, { from, to: now(), totals: [before, after] });
     const name = typeof scenario === 'string' ? scenario : scenario();
     if (name === undefined) return;
-    const lapses = this.lapsesSince(from);
+    const lapses = this.lapsesSince(from, meant);
     if (settled > bound && lapses === 0) {
       throw new Error(`${name}: settled after ${settled.toFixed(0)} ms, the bound is ${bound} ms`);
     }
     await report({ scenario: name, total: this.options.total, gap, settled, bound, lapses });
   }
 
-  /** How many leases ran out since then. */
-  lapsesSince(from: number): number {
+  /** How many leases ran out since then, but for one of each of those for whom it was meant. */
+  lapsesSince(from: number, meant: ReadonlySet<Member> = new Set()): number {
+    const isLapse = ({ t, text }: { readonly t: number; readonly text: string }): boolean =>
+      t >= from && text.startsWith('The lease ran out');
     return this.members
-      .flatMap(({ logs }) => logs)
-      .filter(({ t, text }) => t >= from && text.startsWith('The lease ran out')).length;
+      .map((member) => member.logs.filter(isLapse).length - (meant.has(member) ? 1 : 0))
+      .reduce((sum, lapses) => sum + Math.max(0, lapses), 0);
   }
 
   history(): History {
     return merge(this.members.map(({ recording, isRunning }) => recording.events(!isRunning)));
+  }
+
+  /** What everybody owned and when. */
+  get holdings(): Holding[] {
+    return this.members.flatMap(({ recording }) => recording.holdings);
   }
 
   /** By what everyone answered and the hooks told: nothing that must not happen has happened. */
@@ -243,18 +251,6 @@ export class Group {
     for (const member of this.members) member.resume();
     await Promise.all(this.members.map((member) => member.kill()));
   }
-
-  #assertSettled(since: number, total: number): void {
-    const states = this.running.map((member) => saidBy(member, since));
-    const problem = problemOf(states, total);
-    if (problem) throw new Error(`${problem}: ${states.map(described).join('; ')}`);
-  }
-}
-
-/** Lets this much time pass: as the length of a fault, never to wait for something to come about. */
-export async function passes(milliseconds: number): Promise<void> {
-  const end = now() + milliseconds;
-  await eventually(() => now() >= end, { timeout: milliseconds + 5_000, interval: 10 });
 }
 
 /** How many groups one test file has at a time: their tests mostly wait, but their processes need cores. */

@@ -15,6 +15,8 @@ export class MemberProcess {
   readonly members: readonly Member[];
   readonly logs: Log[] = [];
   isFrozen = false;
+  /** At any time of its life. */
+  wasFrozen = false;
   #fatal: Fatal | undefined;
 
   private constructor(
@@ -69,6 +71,7 @@ export class MemberProcess {
   /** SIGSTOP. */
   async freeze(): Promise<void> {
     this.isFrozen = true;
+    this.wasFrozen = true;
     await this.process.freeze();
   }
 

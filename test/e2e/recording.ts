@@ -5,13 +5,32 @@ type State = Extract<Line, { k: 'state' }>;
 type Hook = Extract<Line, { k: 'hook' }>;
 
 /** The same answer again and again, from its first time to its last: never longer than it was given. */
-interface Span {
-  readonly answer: Happening;
+interface Span<A> {
+  readonly answer: A;
   readonly from: number;
   to: number;
 }
 
-/** One holding of an item, from its first to its last "yes". */
+type Answer = Extract<Happening, { kind: 'owns' | 'leads' | 'leads-no-more' }>;
+
+class Spans<A> {
+  readonly all: Span<A>[] = [];
+  readonly #open = new Map<string, Span<A>>();
+
+  extend(key: string, answer: A, time: number): void {
+    const open = this.#open.get(key);
+    if (open) return void (open.to = time);
+    const span = { answer, from: time, to: time };
+    this.#open.set(key, span);
+    this.all.push(span);
+  }
+
+  end(key: string): void {
+    this.#open.delete(key);
+  }
+}
+
+/** One holding of an item, from its first to its last "yes" to whether it is owned. */
 export interface Holding {
   readonly item: number;
   readonly token: bigint;
@@ -25,8 +44,9 @@ export interface Holding {
  */
 export class Recording {
   readonly hooks: Hook[] = [];
-  readonly #spans: Span[] = [];
-  readonly #open = new Map<string, Span>();
+  /** What counts for others: a shard that is being drained is not free yet, its worker may still write. */
+  readonly #claims = new Spans<Answer>();
+  readonly #owned = new Spans<Omit<Holding, 'from' | 'to'>>();
   #state: State | undefined;
   #heard = 0;
   #lines = 0;
@@ -69,22 +89,20 @@ export class Recording {
         return this.#witness(line.t);
       case 'hook':
         // A term is over with these, whatever is answered next.
-        if (line.hook === 'leader' || line.hook === 'leaderLost') this.#open.delete('leads');
+        if (line.hook === 'leader' || line.hook === 'leaderLost') this.#claims.end('leads');
         return void this.hooks.push(line);
       default:
     }
   }
 
   get holdings(): Holding[] {
-    return this.#spans.flatMap(({ answer, from, to }) =>
-      answer.kind === 'owns' ? [{ item: answer.item, token: answer.token, from, to }] : [],
-    );
+    return this.#owned.all.map(({ answer, from, to }) => ({ ...answer, from, to }));
   }
 
   /** Its part of the history, not yet in order; `isOver` if the process has ended. */
   events(isOver: boolean): Event[] {
     const { who } = this;
-    const answers = this.#spans.flatMap(({ answer, from, to }): Event[] => {
+    const answers = this.#claims.all.flatMap(({ answer, from, to }): Event[] => {
       const first = { ...answer, time: from };
       return to === from ? [first] : [first, { ...answer, time: to }];
     });
@@ -94,20 +112,16 @@ export class Recording {
 
   #witness(time: number): void {
     const { who } = this;
-    for (const [item, token, total] of this.#state?.o ?? []) {
-      const answer = { kind: 'owns', who, item, token: BigInt(token), total } as const;
-      this.#extend(`${item} ${token}`, answer, time);
+    const { o: owned = [], d: draining = [] } = this.#state ?? {};
+    for (const [item, token] of owned) {
+      this.#owned.extend(`${item} ${token}`, { item, token: BigInt(token) }, time);
     }
-    if (this.leads) this.#extend('leads', { kind: 'leads', who }, time);
-    else this.#open.delete('leads');
-  }
-
-  #extend(key: string, answer: Happening, time: number): void {
-    const open = this.#open.get(key);
-    if (open) return void (open.to = time);
-    const span = { answer, from: time, to: time };
-    this.#open.set(key, span);
-    this.#spans.push(span);
+    for (const [item, token, total] of [...owned, ...draining]) {
+      const answer = { kind: 'owns', who, item, token: BigInt(token), total } as const;
+      this.#claims.extend(`${item} ${token}`, answer, time);
+    }
+    if (this.leads) this.#claims.extend('leads', { kind: 'leads', who }, time);
+    else this.#claims.end('leads');
   }
 }
 
@@ -149,12 +163,12 @@ export interface Window {
 }
 
 /** The longest time within the window for which nobody owned an item that there was. */
-export function longestGap(history: History, { from, to, totals }: Window): number {
+export function longestGap(holdings: readonly Holding[], { from, to, totals }: Window): number {
   const [before, after] = totals;
   let longest = 0;
   for (let item = 0; item < Math.max(before, after); item += 1) {
-    const spans = spansOf(history, item)
-      .filter((span) => span.to >= from && span.from <= to)
+    const spans = holdings
+      .filter((span) => span.item === item && span.to >= from && span.from <= to)
       .toSorted((a, b) => a.from - b.from);
     // An item that comes to be, or ceases to be, with a change of the total misses nobody till or since then.
     let owned = item < before ? from : (spans[0]?.from ?? to);
@@ -165,17 +179,4 @@ export function longestGap(history: History, { from, to, totals }: Window): numb
     if (item < after) longest = Math.max(longest, to - owned);
   }
   return longest;
-}
-
-/** Each holding of an item, from its first to its last "yes". */
-function spansOf(history: History, item: number): { from: number; to: number }[] {
-  const spans = new Map<string, { from: number; to: number }>();
-  for (const event of history) {
-    if (event.kind !== 'owns' || event.item !== item) continue;
-    const key = `${event.who} ${event.token}`;
-    const span = spans.get(key);
-    if (span) span.to = event.time;
-    else spans.set(key, { from: event.time, to: event.time });
-  }
-  return [...spans.values()];
 }

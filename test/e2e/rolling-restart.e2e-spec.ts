@@ -112,7 +112,7 @@ describe('a rolling restart of eight processes', () => {
         group.judge();
 
         const window = { from, to: now(), totals: [TOTAL, TOTAL] } as const;
-        const gap = longestGap(group.history(), window);
+        const gap = longestGap(group.holdings, window);
         const moves = movesIn(group, before, from);
         const lapses = group.lapsesSince(from);
         const name = `rolling restart of ${IDS.length}: ${scenario}`;
