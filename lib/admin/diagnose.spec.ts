@@ -51,7 +51,11 @@ describe('a diagnosis', () => {
       'error',
       { plan: { kind: 'unreadable', version: 0, reason: 'broken', isNewer: false } },
     ],
-    ['unreadable-config', 'error', { config: { kind: 'unreadable', reason: 'broken' } }],
+    [
+      'unreadable-config',
+      'error',
+      { config: { kind: 'unreadable', reason: 'broken', version: 0 } },
+    ],
     ['no-config', 'error', { config: { kind: 'absent' } }],
     [
       'unreadable-instance',
@@ -114,6 +118,15 @@ describe('a diagnosis', () => {
       diagnose(seen, book, earlier).map(({ code }) => code);
     expect(codes()).not.toContain('idle-leader');
     expect(codes(seen)).toContain('idle-leader');
+  });
+
+  it('does not accuse a leader that may be putting a rebalance off', () => {
+    const joined = snapshot({ instances: [instance('a1'), instance('b1'), instance('c1')] });
+    expect(diagnose(joined, book, joined)).toEqual([
+      expect.objectContaining({ code: 'idle-leader', severity: 'note' }),
+    ]);
+    const asked = snapshot({ isAsked: true });
+    expect(diagnose(asked, book, asked)[0]).toMatchObject({ severity: 'error' });
   });
 
   it('has patience with a leader that waits, or has just written', () => {

@@ -57,7 +57,7 @@ export function diagnose(
     ...unreadable(snapshot),
     ...staleNodes(snapshot),
     ...leadership(snapshot),
-    ...(earlier && isIdle(earlier, snapshot, strategies) ? [idleLeader(snapshot)] : []),
+    ...(earlier ? idleness(earlier, snapshot, strategies) : []),
     ...placement(snapshot),
     ...margins(snapshot),
   ];
@@ -65,8 +65,15 @@ export function diagnose(
   return problems.toSorted((a, b) => ranks.indexOf(a.severity) - ranks.indexOf(b.severity));
 }
 
-/** Whether a leader could write another plan right now, or take a request. */
-export function hasWork(snapshot: GroupSnapshot, strategies: Strategies): boolean {
+/**
+ * Whether a leader could write another plan right now, or take a request. How long it delays a rebalance
+ * is only known to itself: leave out what it may put off.
+ */
+export function hasWork(
+  snapshot: GroupSnapshot,
+  strategies: Strategies,
+  { mayRevoke = true }: { readonly mayRevoke?: boolean } = {},
+): boolean {
   const config = configOf(snapshot);
   const records = recordsOf(snapshot);
   if (!config || snapshot.plan.kind === 'unreadable' || records.length === 0) return false;
@@ -76,24 +83,25 @@ export function hasWork(snapshot: GroupSnapshot, strategies: Strategies): boolea
   const plan = planOf(snapshot);
   const leader = leaderOf(snapshot);
   if (plan && leader !== undefined && plan.office.id !== leader) return true;
-  return stepOf(plan, records, config, strategies, { waitsOut: false }).plan !== undefined;
+  const patience = { waitsOutDead: false, overstays: false, mayRevoke };
+  return stepOf(plan, records, config, strategies, patience).plan !== undefined;
 }
 
-function isIdle(earlier: GroupSnapshot, later: GroupSnapshot, strategies: Strategies): boolean {
-  return (
-    planOf(earlier)?.epoch === planOf(later)?.epoch &&
-    hasWork(earlier, strategies) &&
-    hasWork(later, strategies)
-  );
-}
-
-function idleLeader(snapshot: GroupSnapshot): Problem {
-  const id = leaderOf(snapshot);
-  return error(
-    'idle-leader',
-    `${id ?? 'nobody'} leads and has written nothing for ${LEADER_PATIENCE / 1_000} s, though there is something to do`,
-    'Look at its log, and restart it if there is nothing in it: another instance takes over',
-  );
+/** A leader that has written nothing between two looks, with something to do at both. */
+function idleness(earlier: GroupSnapshot, later: GroupSnapshot, strategies: Strategies): Problem[] {
+  const hadWork = (patience?: { mayRevoke: boolean }): boolean =>
+    hasWork(earlier, strategies, patience) && hasWork(later, strategies, patience);
+  if (planOf(earlier)?.epoch !== planOf(later)?.epoch || !hadWork()) return [];
+  const seconds = LEADER_PATIENCE / 1_000;
+  const id = leaderOf(later) ?? 'nobody';
+  const message = `${id} leads and has written nothing for ${seconds} s, though there is something to do`;
+  if (hadWork({ mayRevoke: false })) {
+    const advice =
+      'Look at its log, and restart it if there is nothing in it: another instance takes over';
+    return [error('idle-leader', message, advice)];
+  }
+  const advice = 'Right while its rebalanceDelay lasts; else look at its log';
+  return [note('idle-leader', message, advice)];
 }
 
 function unreadable({ plan, config, instances }: GroupSnapshot): Problem[] {

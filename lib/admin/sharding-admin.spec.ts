@@ -2,6 +2,10 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { firstValueFrom, filter, take, toArray } from 'rxjs';
 import { eventually } from '../../test/kit/eventually.js';
 import { MemoryGroup } from '../../test/kit/memory-group.js';
+import { planOf } from '../../test/kit/plans.js';
+import { encodePlan } from '../coordinator/plan-codec.js';
+import { systemEnvironment } from '../registry/environment.js';
+import { readSnapshot } from './snapshot.js';
 import { encodeConfig, newConfig } from '../coordinator/group-config.js';
 import { ANY_VERSION } from '../registry/registry.js';
 import { ConnectionLostError } from '../registry/registry.errors.js';
@@ -232,6 +236,25 @@ describe('an administrator', () => {
       expect(progress.why).toBe('the group is paused');
     });
 
+    it('does not take what the leader shows to tools for a request', async () => {
+      const leader = group.members.get('a')!;
+      const { data } = await leader.registry.get('/group/instances/a');
+      const { incarnation } = JSON.parse(data.toString()) as { incarnation: string };
+      const necessary = '/group/leader/sharding/necessary';
+      // The leader deletes it when it has seen it, so it is shown to the reader alone.
+      const registry = group.registry();
+      await registry.connect();
+      const get = registry.get.bind(registry);
+      const read = jest.spyOn(registry, 'get').mockImplementation(async (path, options) => {
+        if (path !== necessary) return get(path, options);
+        const { stat } = await get(CONFIG, options);
+        return { data: Buffer.from(incarnation), stat };
+      });
+      expect((await readSnapshot(registry, systemEnvironment(), 'group')).isAsked).toBe(false);
+      read.mockImplementation((path, options) => get(path === necessary ? CONFIG : path, options));
+      expect((await readSnapshot(registry, systemEnvironment(), 'group')).isAsked).toBe(true);
+    });
+
     it('has a reshard done', async () => {
       const { epoch } = await admin.status();
       await admin.reshard();
@@ -283,6 +306,40 @@ describe('an administrator', () => {
       const registry = group.registry();
       await registry.connect();
       expect(await registry.exists('/group')).toBeUndefined();
+    });
+
+    it.each(['/group/sharding', '/group/config', '/group/leader/election'])(
+      'leaves those in peace who come before %s is deleted',
+      async (late) => {
+        await group.start('a');
+        await group.stop('a');
+        const registry = group.registry();
+        const removing = registry.delete.bind(registry);
+        const remover = group.admin(registry);
+        jest.spyOn(registry, 'delete').mockImplementation(async (path, ...args) => {
+          if (path === late && !group.members.has('b')) await group.start('b');
+          return removing(path, ...args);
+        });
+        await expect(remover.remove()).rejects.toMatchObject({ code: 'REFUSED' });
+        const { coordinator } = group.members.get('b')!;
+        await eventually(() => coordinator.isLeader && coordinator.items.length === 4);
+        expect(await registry.children('/group/leader/election/latch')).toHaveLength(1);
+        expect(await registry.exists('/group/sharding')).toBeDefined();
+      },
+    );
+
+    it('waits out the leases of those that crashed', async () => {
+      const registry = group.registry();
+      await registry.connect();
+      await registry.create(CONFIG, encodeConfig(newConfig(1, 'sticky')), { parents: true });
+      const plan = planOf('a1:5');
+      const members = plan.members.map((one) => ({ ...one, lease: 100 }));
+      await registry.create('/group/sharding', encodePlan({ ...plan, members }));
+      const confirm = jest.fn((_wait: number) => true);
+      const began = performance.now();
+      expect(await admin.remove({ confirm })).toBe(true);
+      expect(confirm).toHaveBeenCalledWith(600);
+      expect(performance.now() - began).toBeGreaterThan(590);
     });
 
     it('stops if somebody comes meanwhile', async () => {

@@ -17,7 +17,7 @@ import * as changes from './changes.js';
 import type { ConfigChange, ShardingTarget } from './changes.js';
 import { diagnose, hasWork, LEADER_PATIENCE, list, type Problem } from './diagnose.js';
 import { objectionsTo } from './objections.js';
-import { type JoiningInstance, predict, type Prediction } from './predict.js';
+import { holders, type JoiningInstance, predict, type Prediction } from './predict.js';
 import { removeGroup } from './removal.js';
 import { configOf, type GroupSnapshot, planOf, readSnapshot, recordsOf } from './snapshot.js';
 import { type GroupStatus, statusOf } from './status.js';
@@ -318,14 +318,24 @@ export class ShardingAdmin {
     return { instance, items, ...(why === undefined ? {} : { why }) };
   }
 
-  /** Deletes all that a group left in the store, only if nobody lives in it. */
+  /**
+   * Deletes all that a group left in the store, only if nobody lives in it. `confirm` hears how many
+   * milliseconds the leases of those that crashed are waited out first.
+   */
   async remove({
     confirm = () => true,
-  }: { confirm?: () => boolean | Promise<boolean> } = {}): Promise<boolean> {
-    this.#assertDeserted(await this.#look());
-    if (!(await confirm())) return false;
-    this.#assertDeserted(await this.#look());
-    await removeGroup(this.registry, this.#keyspace);
+  }: { confirm?: (wait: number) => boolean | Promise<boolean> } = {}): Promise<boolean> {
+    const seen = await this.#look();
+    this.#assertDeserted(seen);
+    const firstSeen = this.environment.clock.monotonic();
+    const wait = remainingLease(seen);
+    if (!(await confirm(wait))) return false;
+    // Whoever crashed while it held something may work on until its lease has run out for sure.
+    const left = firstSeen + wait - this.environment.clock.monotonic();
+    if (left > 0) await firstValueFrom(after(this.environment.clock, left));
+    const snapshot = await this.#look();
+    this.#assertDeserted(snapshot);
+    await removeGroup(this.registry, this.#keyspace, snapshot);
     return true;
   }
 
@@ -444,6 +454,13 @@ function itemsOf(snapshot: GroupSnapshot, id: string): number[] {
     if (plan.members[owner]?.id === id) items.push(item);
   });
   return items;
+}
+
+/** The margin is the one that instances take unless told otherwise. */
+function remainingLease(snapshot: GroupSnapshot): number {
+  const leases = holders(planOf(snapshot)).map((holder) => holder?.lease ?? 0);
+  const longest = leases.reduce((most, lease) => Math.max(most, lease), 0);
+  return longest === 0 ? 0 : longest + Math.max(500, longest / 10);
 }
 
 const isNamed = (named: readonly { readonly id: string }[] | undefined, id: string): boolean =>

@@ -27,7 +27,7 @@ import { doctorLines } from './views/doctor.view.js';
 import { historyLines } from './views/history.view.js';
 import { predictionLines } from './views/prediction.view.js';
 import { statusLine, statusLines } from './views/status.view.js';
-import { count, plain } from './views/text.js';
+import { count, duration, plain } from './views/text.js';
 
 const INSTANCE = 'the id of an instance';
 const ITEMS = 'numbers and ranges of items, such as 0-3,7';
@@ -371,9 +371,15 @@ export const verbs: readonly Verb[] = [
     examples: [['remove', 'asks first']],
     isChange: true,
     run: async (context) => {
-      const { admin } = context;
+      const { admin, terminal } = context;
       const question = `Delete all that is left of ${plain(admin.namespace)}?`;
-      const isRemoved = await admin.remove({ confirm: () => isWanted(context, question) });
+      const isRemoved = await admin.remove({
+        confirm: (wait) => {
+          const warning = `Somebody crashed here: its lease is waited out first (${duration(wait)}).`;
+          if (wait > 0) terminal.err(`${warning}\n`);
+          return isWanted(context, question);
+        },
+      });
       if (!isRemoved) throw calledOff();
       return { json: { removed: true }, lines: [`${plain(admin.namespace)} was removed.`] };
     },
