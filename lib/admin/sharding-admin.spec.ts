@@ -8,7 +8,8 @@ import { systemEnvironment } from '../registry/environment.js';
 import { readSnapshot } from './snapshot.js';
 import { encodeConfig, newConfig } from '../coordinator/group-config.js';
 import { ANY_VERSION } from '../registry/registry.js';
-import { ConnectionLostError } from '../registry/registry.errors.js';
+import { SureWrites } from '../registry/sure-writes.js';
+import { ConnectionLostError, TimedOutError } from '../registry/registry.errors.js';
 import type { ChangePreview, ShardingAdmin } from './sharding-admin.js';
 
 const CONFIG = '/group/config';
@@ -192,13 +193,25 @@ describe('an administrator', () => {
     it('is warned of what nobody can hold; the rest runs', async () => {
       const { changed, warnings } = await admin.setNeeds([1], { zone: 'x' });
       expect(changed).toBe(true);
-      expect(warnings).toEqual(['no instance has zone=x: nobody will hold what needs it']);
+      expect(warnings).toEqual([
+        'no instance that may be given items has zone=x, which is needed by 1',
+      ]);
       await eventually(async () => {
         const { waits, problems } = await admin.status();
         expect(waits).toEqual([{ items: [1], reason: 'needs', why: 'no instance has zone=x' }]);
         expect(problems).toEqual([expect.objectContaining({ code: 'unplaced' })]);
       });
       expect(group.items('a').length + group.items('b').length).toBe(3);
+    });
+
+    it('is told that it may have been done where no answer ever comes', async () => {
+      const write = jest.spyOn(SureWrites.prototype, 'set');
+      write.mockRejectedValueOnce(new TimedOutError({ operation: 'set', path: CONFIG }, 10_000));
+      const told = admin.pause();
+      await expect(told).rejects.toMatchObject({ code: 'UNCERTAIN' });
+      await expect(told).rejects.toThrow('may have been written');
+      expect(write.mock.lastCall![3]).toEqual({ timeout: 10_000 });
+      write.mockRestore();
     });
 
     it('is warned when the last instance goes', async () => {
