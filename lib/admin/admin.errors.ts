@@ -1,5 +1,5 @@
 /** Stable names of why an administrator's wish was not fulfilled. @publicApi */
-export type ShardingAdminErrorCode = 'NO_SUCH_GROUP' | 'CONFLICT' | 'REFUSED';
+export type ShardingAdminErrorCode = 'NO_SUCH_GROUP' | 'CONFLICT' | 'REFUSED' | 'UNCERTAIN';
 
 /**
  * The base of what `ShardingAdmin` refuses; the store's own errors are `RegistryError`s. Compare `code`,
@@ -26,13 +26,26 @@ export class NoSuchGroupError extends ShardingAdminError {
   }
 }
 
-/** Somebody else changed the configuration after it was read; nothing was written. @publicApi */
+/**
+ * Somebody else changed the configuration after it was read. Nothing was written, unless the answer to our
+ * write got lost and somebody replaced it since. @publicApi
+ */
 export class ConfigConflictError extends ShardingAdminError {
   readonly code = 'CONFLICT';
 
   constructor() {
+    super('Somebody else changed the configuration meanwhile: look at it, then try again');
+  }
+}
+
+/** No answer came: the change may have been written, or not. @publicApi */
+export class UncertainChangeError extends ShardingAdminError {
+  readonly code = 'UNCERTAIN';
+
+  constructor(timeout: number, cause: unknown) {
     super(
-      'Somebody else changed the configuration meanwhile, so nothing was written: look at it, then try again',
+      `The store has not answered for ${timeout / 1_000} s: the change may have been written, or not; look at the status`,
+      { cause },
     );
   }
 }

@@ -51,7 +51,11 @@ describe('a diagnosis', () => {
       'error',
       { plan: { kind: 'unreadable', version: 0, reason: 'broken', isNewer: false } },
     ],
-    ['unreadable-config', 'error', { config: { kind: 'unreadable', reason: 'broken' } }],
+    [
+      'unreadable-config',
+      'error',
+      { config: { kind: 'unreadable', reason: 'broken', version: 0 } },
+    ],
     ['no-config', 'error', { config: { kind: 'absent' } }],
     [
       'unreadable-instance',
@@ -79,6 +83,7 @@ describe('a diagnosis', () => {
     ['pin-ignored', 'warning', configured({ items: { 1: { pin: 'nobody' } } })],
     ['unplaced', 'warning', configured({ items: { 1: { needs: { zone: 'a' } } } })],
     ['out-of-range', 'note', configured({ items: { 9: { weight: 2 } } })],
+    ['absent-instance', 'note', configured({ instances: { ghost: { cordoned: true } } })],
     ['paused', 'note', configured({ paused: true })],
     [
       'short-lease',
@@ -92,6 +97,22 @@ describe('a diagnosis', () => {
     expect(problems).toEqual([expect.objectContaining({ code, severity })]);
     expect(problems[0]!.message).toMatch(/^[A-Zb].+/);
     expect(problems[0]!.advice).toMatch(/^[A-Z].+/);
+  });
+
+  it('judges needs by who may be given items, and by who holds them', () => {
+    const zoned = [
+      instance('a1', { record: member('a1', { labels: { zone: 'a' } }) }),
+      instance('b1'),
+    ];
+    const codes = (said: object, item: number) => {
+      const items = { [item]: { needs: { zone: 'a' } } };
+      const change = { ...configured({ items, instances: { a: said } }), instances: zoned };
+      return diagnose(snapshot(change), book).map(({ code }) => code);
+    };
+    expect(codes({}, 2)).toEqual([]);
+    expect(codes({ drained: true }, 0)).toEqual(['unplaced']);
+    expect(codes({ cordoned: true }, 2)).toEqual(['unplaced']);
+    expect(codes({ cordoned: true }, 0)).toEqual([]);
   });
 
   it('names the worst first', () => {
@@ -114,6 +135,15 @@ describe('a diagnosis', () => {
       diagnose(seen, book, earlier).map(({ code }) => code);
     expect(codes()).not.toContain('idle-leader');
     expect(codes(seen)).toContain('idle-leader');
+  });
+
+  it('does not accuse a leader that may be putting a rebalance off', () => {
+    const joined = snapshot({ instances: [instance('a1'), instance('b1'), instance('c1')] });
+    expect(diagnose(joined, book, joined)).toEqual([
+      expect.objectContaining({ code: 'idle-leader', severity: 'note' }),
+    ]);
+    const asked = snapshot({ isAsked: true });
+    expect(diagnose(asked, book, asked)[0]).toMatchObject({ severity: 'error' });
   });
 
   it('has patience with a leader that waits, or has just written', () => {

@@ -3,9 +3,9 @@ import type { Plan } from '../coordinator/plan.js';
 import { rosterOf } from '../coordinator/roster.js';
 import { builtInStrategies } from '../strategies/index.js';
 import { formatSomeItems } from './item-ranges.js';
-import { stepOf, type Strategies } from './predict.js';
+import { holders, stepOf, type Strategies } from './predict.js';
 import { configOf, type GroupSnapshot, leaderOf, planOf, recordsOf } from './snapshot.js';
-import { formatLabels, hasLabels } from './standing.js';
+import { hasLabels, unmetNeeds } from './standing.js';
 
 /** What can be wrong with a group, in stable words. @publicApi */
 export type ProblemCode =
@@ -22,6 +22,7 @@ export type ProblemCode =
   | 'pin-ignored'
   | 'unplaced'
   | 'out-of-range'
+  | 'absent-instance'
   | 'short-lease'
   | 'slow-store'
   | 'clock-ahead'
@@ -57,7 +58,7 @@ export function diagnose(
     ...unreadable(snapshot),
     ...staleNodes(snapshot),
     ...leadership(snapshot),
-    ...(earlier && isIdle(earlier, snapshot, strategies) ? [idleLeader(snapshot)] : []),
+    ...(earlier ? idleness(earlier, snapshot, strategies) : []),
     ...placement(snapshot),
     ...margins(snapshot),
   ];
@@ -65,8 +66,15 @@ export function diagnose(
   return problems.toSorted((a, b) => ranks.indexOf(a.severity) - ranks.indexOf(b.severity));
 }
 
-/** Whether a leader could write another plan right now, or take a request. */
-export function hasWork(snapshot: GroupSnapshot, strategies: Strategies): boolean {
+/**
+ * Whether a leader could write another plan right now, or take a request. How long it delays a rebalance
+ * is only known to itself: leave out what it may put off.
+ */
+export function hasWork(
+  snapshot: GroupSnapshot,
+  strategies: Strategies,
+  { mayRevoke = true }: { readonly mayRevoke?: boolean } = {},
+): boolean {
   const config = configOf(snapshot);
   const records = recordsOf(snapshot);
   if (!config || snapshot.plan.kind === 'unreadable' || records.length === 0) return false;
@@ -76,24 +84,25 @@ export function hasWork(snapshot: GroupSnapshot, strategies: Strategies): boolea
   const plan = planOf(snapshot);
   const leader = leaderOf(snapshot);
   if (plan && leader !== undefined && plan.office.id !== leader) return true;
-  return stepOf(plan, records, config, strategies, { waitsOut: false }).plan !== undefined;
+  const patience = { waitsOutDead: false, overstays: false, mayRevoke };
+  return stepOf(plan, records, config, strategies, patience).plan !== undefined;
 }
 
-function isIdle(earlier: GroupSnapshot, later: GroupSnapshot, strategies: Strategies): boolean {
-  return (
-    planOf(earlier)?.epoch === planOf(later)?.epoch &&
-    hasWork(earlier, strategies) &&
-    hasWork(later, strategies)
-  );
-}
-
-function idleLeader(snapshot: GroupSnapshot): Problem {
-  const id = leaderOf(snapshot);
-  return error(
-    'idle-leader',
-    `${id ?? 'nobody'} leads and has written nothing for ${LEADER_PATIENCE / 1_000} s, though there is something to do`,
-    'Look at its log, and restart it if there is nothing in it: another instance takes over',
-  );
+/** A leader that has written nothing between two looks, with something to do at both. */
+function idleness(earlier: GroupSnapshot, later: GroupSnapshot, strategies: Strategies): Problem[] {
+  const hadWork = (patience?: { mayRevoke: boolean }): boolean =>
+    hasWork(earlier, strategies, patience) && hasWork(later, strategies, patience);
+  if (planOf(earlier)?.epoch !== planOf(later)?.epoch || !hadWork()) return [];
+  const seconds = LEADER_PATIENCE / 1_000;
+  const id = leaderOf(later) ?? 'nobody';
+  const message = `${id} leads and has written nothing for ${seconds} s, though there is something to do`;
+  if (hadWork({ mayRevoke: false })) {
+    const advice =
+      'Look at its log, and restart it if there is nothing in it: another instance takes over';
+    return [error('idle-leader', message, advice)];
+  }
+  const advice = 'Right while its rebalanceDelay lasts; else look at its log';
+  return [note('idle-leader', message, advice)];
 }
 
 function unreadable({ plan, config, instances }: GroupSnapshot): Problem[] {
@@ -211,7 +220,8 @@ function placement(snapshot: GroupSnapshot): Problem[] {
   return [
     ...problems,
     ...ignoredPins(snapshot, config),
-    ...missingLabels(snapshot, config),
+    ...missingLabels(snapshot, config, plan),
+    ...forgotten(snapshot, config),
     ...beyondTotal(config, plan),
   ];
 }
@@ -230,25 +240,52 @@ function ignoredPins(snapshot: GroupSnapshot, config: GroupConfig): Problem[] {
   ];
 }
 
-function missingLabels(snapshot: GroupSnapshot, config: GroupConfig): Problem[] {
-  const records = recordsOf(snapshot);
-  const asking = new Map<string, number[]>();
-  for (const { item, needs } of said(config)) {
-    if (!needs || records.some((record) => hasLabels(record, needs))) continue;
-    const labels = formatLabels(needs);
-    asking.set(labels, [...(asking.get(labels) ?? []), item]);
-  }
-  return [...asking].map(([labels, items]) =>
-    warning(
+function missingLabels(
+  snapshot: GroupSnapshot,
+  config: GroupConfig,
+  plan: Plan | undefined,
+): Problem[] {
+  const roster = rosterOf(recordsOf(snapshot), config);
+  const held = holders(plan);
+  // Who is cordoned keeps what it has.
+  const isHeld = (item: number): boolean => {
+    const holder = held[item];
+    const place = holder && roster.holders.get(holder.id);
+    const record = place === undefined ? undefined : roster.present[place];
+    const needs = config.items[item]?.needs ?? {};
+    return record?.incarnation === holder?.incarnation && !!record && hasLabels(record, needs);
+  };
+  const unmet = unmetNeeds(config, roster, totalOf(config, plan));
+  return [...unmet].flatMap(([labels, asking]) => {
+    const items = asking.filter((item) => !isHeld(item));
+    if (items.length === 0) return [];
+    return warning(
       'unplaced',
-      `Nobody can hold items ${formatSomeItems(items)}: no instance has ${labels}`,
-      'Start an instance with these labels, or change what the items need',
-    ),
-  );
+      `Nobody can hold items ${formatSomeItems(items)}: no instance that may be given items has ${labels}`,
+      'Start an instance with these labels, give one back its part, or change what the items need',
+    );
+  });
 }
 
+/** Ids like those of pods that went for ever stay in the configuration until somebody takes them out. */
+function forgotten(snapshot: GroupSnapshot, { instances }: GroupConfig): Problem[] {
+  const there = new Set(snapshot.instances.map(({ id }) => id));
+  const gone = Object.keys(instances).filter((id) => !there.has(id));
+  if (gone.length === 0) return [];
+  return [
+    note(
+      'absent-instance',
+      `The configuration speaks of instances that are not there: ${list(gone)}`,
+      'Right if they come back; else enable, uncordon, undrain and "set-weight ID default" clear it',
+    ),
+  ];
+}
+
+const totalOf = ({ total }: GroupConfig, plan: Plan | undefined): number | undefined =>
+  total === 'instances' ? plan?.nextTotal : total;
+
 function beyondTotal(config: GroupConfig, plan: Plan | undefined): Problem[] {
-  const total = config.total === 'instances' ? plan?.nextTotal : config.total;
+  const total = totalOf(config, plan);
   if (total === undefined) return [];
   const items = said(config).flatMap(({ item }) => (item >= total ? item : []));
   if (items.length === 0) return [];

@@ -57,6 +57,14 @@ describe('why an item waits', () => {
     expect(wait!.why).toBe('reserved for b, which may come back');
   });
 
+  it('it is kept for somebody who counts for the total too', () => {
+    const away = [{ id: 'b', window: 9_000, lends: false, weight: 1, labels: {} }];
+    const plan = planOf('a1:5 -', { away, homes: Int32Array.from([-1, 0]) });
+    expect(waits(plan, [a], { total: 'instances' })).toEqual([
+      expect.objectContaining({ items: [1], reason: 'reserved' }),
+    ]);
+  });
+
   it('the total changes', () => {
     const plan = planOf('a1:5 a1:5', { nextTotal: 3, settled: false });
     const [wait] = waits(plan, [a], { total: 3 });
@@ -81,6 +89,15 @@ describe('why an item waits', () => {
     expect(all.find(({ reason }) => reason === 'limit')!.why).toBe(
       'no more than 1 may be on the move at once',
     );
+  });
+
+  it('where it goes is known however few may be on the move', () => {
+    const plan = planOf(Array(12_000).fill('a1:5').join(' '), { members: ['b1'] });
+    const began = performance.now();
+    const [wait] = waits(plan, [a, b], { maxMoves: 1 });
+    expect(wait).toMatchObject({ from: 'a', to: 'b' });
+    expect(wait!.items).toHaveLength(6_000);
+    expect(performance.now() - began).toBeLessThan(1_000);
   });
 
   it('others are on the move', () => {

@@ -91,12 +91,17 @@ class Context {
     strategies: Strategies,
   ) {
     this.#live = new Map(members.map((member) => [member.incarnation, member]));
-    const { waiting } = stepOf(plan, members, config, strategies, { waitsOut: false });
+    const { waiting } = stepOf(plan, members, config, strategies, {
+      waitsOutDead: false,
+      overstays: false,
+    });
     this.#dead = new Set(waiting.dead);
     this.#draining = new Set(waiting.acknowledgements);
     this.#isMoving = plan.marks.some((mark) => mark > 0);
     this.#seats = rosterOf(members, config).seats;
-    const { end } = foresee(plan, members, { ...config, paused: false }, strategies);
+    const { end } = foresee(plan, members, withoutRestraint(config), strategies, {
+      overstays: false,
+    });
     this.#isBarrier = end?.total !== plan.total;
     this.#heirs = this.#isBarrier ? [] : holders(end);
   }
@@ -148,7 +153,7 @@ class Context {
       return because('limit', `no more than ${this.config.maxMoves} may be on the move at once`);
     }
     if (this.#isMoving) return because('queued', 'waits for the moves under way');
-    return because('leader', 'the leader has yet to begin with it');
+    return because('leader', 'the leader has yet to begin with it, maybe after its rebalanceDelay');
   }
 
   #unplaced(item: number): Because {
@@ -161,6 +166,11 @@ class Context {
     if (this.config.paused) return because('paused', 'the group is paused');
     return because('leader', 'the leader has yet to give it to somebody');
   }
+}
+
+/** It ends where it would anyway, in a few steps instead of one for each move that a limit allows. */
+function withoutRestraint(config: GroupConfig): GroupConfig {
+  return { ...config, paused: false, maxMoves: '100%' };
 }
 
 const because = (reason: WaitReason, why: string): Because => ({ reason, why });

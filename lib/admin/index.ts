@@ -4,11 +4,18 @@ export {
   RefusedError,
   ShardingAdminError,
   type ShardingAdminErrorCode,
+  UncertainChangeError,
 } from './admin.errors.js';
 export type { ShardingTarget } from './changes.js';
 export type { Problem, ProblemCode } from './diagnose.js';
 export type { Wait, WaitReason } from './explain.js';
-export type { JoiningInstance, PredictedLoad, PredictedMove, Prediction } from './predict.js';
+export type {
+  JoiningInstance,
+  PredictedLoad,
+  PredictedMove,
+  Prediction,
+  WhatIf,
+} from './predict.js';
 export {
   type ChangeOptions,
   type ChangePreview,

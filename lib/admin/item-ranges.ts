@@ -1,3 +1,5 @@
+import { MAX_TOTAL } from '../coordinator/group-config.js';
+
 /** Items as people write them: `0-3, 7`. The numbers have to be sorted. */
 export function formatItems(items: readonly number[]): string {
   const ranges: string[] = [];
@@ -19,6 +21,7 @@ export function parseItems(text: string): number[] | undefined {
   for (const part of text.split(',')) {
     const [, from, to = from] = RANGE.exec(part.trim()) ?? [];
     if (from === undefined || Number(to) < Number(from)) return undefined;
+    if (Number(to) >= MAX_TOTAL) return undefined;
     for (let item = Number(from); item <= Number(to); item++) items.add(item);
   }
   return [...items].toSorted((a, b) => a - b);

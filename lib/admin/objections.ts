@@ -5,7 +5,7 @@ import type { ConfigChange } from './changes.js';
 import { isBuiltIn, list } from './diagnose.js';
 import { formatSomeItems } from './item-ranges.js';
 import { type GroupSnapshot, planOf, recordsOf } from './snapshot.js';
-import { formatLabels, hasLabels } from './standing.js';
+import { unmetNeeds } from './standing.js';
 
 /** What speaks against a change of the configuration that could be written as such. */
 export interface Objections {
@@ -29,7 +29,7 @@ export function objectionsTo(
       ...unknownStrategy(before, after),
     ],
     warnings: [
-      ...unmetNeeds(change, after, snapshot),
+      ...newlyUnmet(change, before, after, snapshot),
       ...unknownLabel(before, after, snapshot),
       ...nobodyLeft(before, after, snapshot),
     ],
@@ -70,18 +70,22 @@ function unknownStrategy(before: GroupConfig, { strategy }: GroupConfig): string
   ];
 }
 
-function unmetNeeds(
+/** Also what another wish makes so, such as a drain of the last instance with a label. */
+function newlyUnmet(
   { items }: ConfigChange,
+  before: GroupConfig,
   after: GroupConfig,
   snapshot: GroupSnapshot,
 ): string[] {
-  const unmet = new Set<string>();
-  for (const item of items) {
-    const { needs } = after.items[item] ?? {};
-    const isMet = !needs || recordsOf(snapshot).some((record) => hasLabels(record, needs));
-    if (!isMet) unmet.add(formatLabels(needs));
-  }
-  return [...unmet].map((labels) => `no instance has ${labels}: nobody will hold what needs it`);
+  const unmet = (config: GroupConfig): Map<string, number[]> =>
+    unmetNeeds(config, rosterOf(recordsOf(snapshot), config));
+  const known = unmet(before);
+  return [...unmet(after)].flatMap(([labels, asking]) => {
+    const were = new Set(known.get(labels));
+    const fresh = asking.filter((item) => !were.has(item) || items.includes(item));
+    if (fresh.length === 0) return [];
+    return `no instance that may be given items has ${labels}, which is needed by ${formatSomeItems(fresh)}`;
+  });
 }
 
 function unknownLabel(

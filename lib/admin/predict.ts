@@ -100,18 +100,29 @@ export function foresee(
   members: readonly MemberRecord[],
   config: GroupConfig,
   strategies: Strategies,
+  { overstays = true }: Partial<Pick<Patience, 'overstays'>> = {},
 ): { end: Plan | undefined; stopped: number; steps: number; settles: boolean } {
   let end = plan;
   let records = members;
   let stopped = 0;
   for (let steps = 0; steps < MOST_STEPS; steps++) {
     if (end) records = acknowledged(records, end);
-    const step = stepOf(end, records, config, strategies, { waitsOut: true });
+    const step = stepOf(end, records, config, strategies, { waitsOutDead: true, overstays });
     if (!step.plan) return { end, stopped, steps, settles: true };
     end = step.plan;
     stopped += step.revoked;
   }
   return { end, stopped, steps: MOST_STEPS, settles: false };
+}
+
+/** For what a leader has waited long enough. */
+interface Patience {
+  /** The leases of the dead count as over. */
+  readonly waitsOutDead: boolean;
+  /** Whoever is away counts as staying away. */
+  readonly overstays: boolean;
+  /** A rebalance may begin now. @default true */
+  readonly mayRevoke?: boolean;
 }
 
 /** The step that a leader would take now, as far as what it has to wait for itself allows. */
@@ -120,7 +131,7 @@ export function stepOf(
   members: readonly MemberRecord[],
   config: GroupConfig,
   strategies: Strategies,
-  { waitsOut }: { readonly waitsOut: boolean },
+  { waitsOutDead, overstays, mayRevoke = true }: Patience,
 ): Step {
   const live = new Set(members.map(({ incarnation }) => incarnation));
   const gone = plan?.members.filter(({ incarnation }) => !live.has(incarnation)) ?? [];
@@ -131,11 +142,11 @@ export function stepOf(
     office,
     wall: 0,
     nonce: '',
-    waitedOut: new Set(waitsOut ? gone.map(({ incarnation }) => incarnation) : []),
-    overstayed: new Set(waitsOut ? away.map(({ id }) => id) : []),
+    waitedOut: new Set(waitsOutDead ? gone.map(({ incarnation }) => incarnation) : []),
+    overstayed: new Set(overstays ? away.map(({ id }) => id) : []),
     lastWords: new Map(),
     mayCreate: true,
-    mayRevoke: true,
+    mayRevoke,
     isForced: false,
     strategy: strategies.named(config.strategy),
   };

@@ -2,9 +2,14 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { firstValueFrom, filter, take, toArray } from 'rxjs';
 import { eventually } from '../../test/kit/eventually.js';
 import { MemoryGroup } from '../../test/kit/memory-group.js';
+import { planOf } from '../../test/kit/plans.js';
+import { encodePlan } from '../coordinator/plan-codec.js';
+import { systemEnvironment } from '../registry/environment.js';
+import { readSnapshot } from './snapshot.js';
 import { encodeConfig, newConfig } from '../coordinator/group-config.js';
 import { ANY_VERSION } from '../registry/registry.js';
-import { ConnectionLostError } from '../registry/registry.errors.js';
+import { SureWrites } from '../registry/sure-writes.js';
+import { ConnectionLostError, TimedOutError } from '../registry/registry.errors.js';
 import type { ChangePreview, ShardingAdmin } from './sharding-admin.js';
 
 const CONFIG = '/group/config';
@@ -188,13 +193,25 @@ describe('an administrator', () => {
     it('is warned of what nobody can hold; the rest runs', async () => {
       const { changed, warnings } = await admin.setNeeds([1], { zone: 'x' });
       expect(changed).toBe(true);
-      expect(warnings).toEqual(['no instance has zone=x: nobody will hold what needs it']);
+      expect(warnings).toEqual([
+        'no instance that may be given items has zone=x, which is needed by 1',
+      ]);
       await eventually(async () => {
         const { waits, problems } = await admin.status();
         expect(waits).toEqual([{ items: [1], reason: 'needs', why: 'no instance has zone=x' }]);
         expect(problems).toEqual([expect.objectContaining({ code: 'unplaced' })]);
       });
       expect(group.items('a').length + group.items('b').length).toBe(3);
+    });
+
+    it('is told that it may have been done where no answer ever comes', async () => {
+      const write = jest.spyOn(SureWrites.prototype, 'set');
+      write.mockRejectedValueOnce(new TimedOutError({ operation: 'set', path: CONFIG }, 10_000));
+      const told = admin.pause();
+      await expect(told).rejects.toMatchObject({ code: 'UNCERTAIN' });
+      await expect(told).rejects.toThrow('may have been written');
+      expect(write.mock.lastCall![3]).toEqual({ timeout: 10_000 });
+      write.mockRestore();
     });
 
     it('is warned when the last instance goes', async () => {
@@ -230,6 +247,25 @@ describe('an administrator', () => {
       const progress = await admin.whenEmpty('a', { timeout: 50 });
       expect(progress.items).toHaveLength(2);
       expect(progress.why).toBe('the group is paused');
+    });
+
+    it('does not take what the leader shows to tools for a request', async () => {
+      const leader = group.members.get('a')!;
+      const { data } = await leader.registry.get('/group/instances/a');
+      const { incarnation } = JSON.parse(data.toString()) as { incarnation: string };
+      const necessary = '/group/leader/sharding/necessary';
+      // The leader deletes it when it has seen it, so it is shown to the reader alone.
+      const registry = group.registry();
+      await registry.connect();
+      const get = registry.get.bind(registry);
+      const read = jest.spyOn(registry, 'get').mockImplementation(async (path, options) => {
+        if (path !== necessary) return get(path, options);
+        const { stat } = await get(CONFIG, options);
+        return { data: Buffer.from(incarnation), stat };
+      });
+      expect((await readSnapshot(registry, systemEnvironment(), 'group')).isAsked).toBe(false);
+      read.mockImplementation((path, options) => get(path === necessary ? CONFIG : path, options));
+      expect((await readSnapshot(registry, systemEnvironment(), 'group')).isAsked).toBe(true);
     });
 
     it('has a reshard done', async () => {
@@ -283,6 +319,40 @@ describe('an administrator', () => {
       const registry = group.registry();
       await registry.connect();
       expect(await registry.exists('/group')).toBeUndefined();
+    });
+
+    it.each(['/group/sharding', '/group/config', '/group/leader/election'])(
+      'leaves those in peace who come before %s is deleted',
+      async (late) => {
+        await group.start('a');
+        await group.stop('a');
+        const registry = group.registry();
+        const removing = registry.delete.bind(registry);
+        const remover = group.admin(registry);
+        jest.spyOn(registry, 'delete').mockImplementation(async (path, ...args) => {
+          if (path === late && !group.members.has('b')) await group.start('b');
+          return removing(path, ...args);
+        });
+        await expect(remover.remove()).rejects.toMatchObject({ code: 'REFUSED' });
+        const { coordinator } = group.members.get('b')!;
+        await eventually(() => coordinator.isLeader && coordinator.items.length === 4);
+        expect(await registry.children('/group/leader/election/latch')).toHaveLength(1);
+        expect(await registry.exists('/group/sharding')).toBeDefined();
+      },
+    );
+
+    it('waits out the leases of those that crashed', async () => {
+      const registry = group.registry();
+      await registry.connect();
+      await registry.create(CONFIG, encodeConfig(newConfig(1, 'sticky')), { parents: true });
+      const plan = planOf('a1:5');
+      const members = plan.members.map((one) => ({ ...one, lease: 100 }));
+      await registry.create('/group/sharding', encodePlan({ ...plan, members }));
+      const confirm = jest.fn((_wait: number) => true);
+      const began = performance.now();
+      expect(await admin.remove({ confirm })).toBe(true);
+      expect(confirm).toHaveBeenCalledWith(600);
+      expect(performance.now() - began).toBeGreaterThan(590);
     });
 
     it('stops if somebody comes meanwhile', async () => {

@@ -1,4 +1,13 @@
-import { distinctUntilChanged, filter, firstValueFrom, map, merge, Observable, race } from 'rxjs';
+import {
+  combineLatest,
+  distinctUntilChanged,
+  filter,
+  firstValueFrom,
+  map,
+  merge,
+  Observable,
+  race,
+} from 'rxjs';
 import { aborted$, after, WakeableLoop } from '../coordinator/async.js';
 import { decodeConfig, encodeConfig, type GroupConfig } from '../coordinator/group-config.js';
 import type { HistoryEntry } from '../coordinator/history-entry.js';
@@ -12,15 +21,18 @@ import type { Registry } from '../registry/registry.js';
 import { InvalidArgumentError, registryErrorCode } from '../registry/registry.errors.js';
 import { SureWrites } from '../registry/sure-writes.js';
 import { type ZooKeeperOptions, ZooKeeperRegistry } from '../registry/zookeeper/index.js';
-import { ConfigConflictError, RefusedError } from './admin.errors.js';
+import { ConfigConflictError, RefusedError, UncertainChangeError } from './admin.errors.js';
 import * as changes from './changes.js';
 import type { ConfigChange, ShardingTarget } from './changes.js';
 import { diagnose, hasWork, LEADER_PATIENCE, list, type Problem } from './diagnose.js';
 import { objectionsTo } from './objections.js';
-import { type JoiningInstance, predict, type Prediction } from './predict.js';
+import { holders, type JoiningInstance, predict, type Prediction } from './predict.js';
 import { removeGroup } from './removal.js';
 import { configOf, type GroupSnapshot, planOf, readSnapshot, recordsOf } from './snapshot.js';
 import { type GroupStatus, statusOf } from './status.js';
+
+/** How long to go on with a write that the store does not answer. */
+const WRITE_TIMEOUT = 10_000;
 
 /** How to reach a group from outside of an application. @publicApi */
 export interface ShardingAdminOptions extends ZooKeeperOptions {
@@ -139,10 +151,15 @@ export class ShardingAdmin {
     return statusOf(await this.#look(), this.#strategies);
   }
 
-  /** The status now, then whenever it has changed. Errors if the store cannot be read. */
+  /**
+   * The status now, then whenever it has changed, marked as stale while the store does not answer. Errors
+   * if the store cannot be read.
+   */
   watch(): Observable<GroupStatus> {
-    return this.#looks().pipe(
-      map((snapshot) => statusOf(snapshot, this.#strategies)),
+    const isStale$ = this.registry.session$.pipe(map(({ state }) => state !== 'connected'));
+    const status$ = this.#looks().pipe(map((snapshot) => statusOf(snapshot, this.#strategies)));
+    return combineLatest([status$, isStale$]).pipe(
+      map(([status, isStale]) => (isStale ? { ...status, stale: true as const } : status)),
       distinctUntilChanged((a, b) => isSame({ ...a, at: 0 }, { ...b, at: 0 })),
     );
   }
@@ -318,14 +335,24 @@ export class ShardingAdmin {
     return { instance, items, ...(why === undefined ? {} : { why }) };
   }
 
-  /** Deletes all that a group left in the store, only if nobody lives in it. */
+  /**
+   * Deletes all that a group left in the store, only if nobody lives in it. `confirm` hears how many
+   * milliseconds the leases of those that crashed are waited out first.
+   */
   async remove({
     confirm = () => true,
-  }: { confirm?: () => boolean | Promise<boolean> } = {}): Promise<boolean> {
-    this.#assertDeserted(await this.#look());
-    if (!(await confirm())) return false;
-    this.#assertDeserted(await this.#look());
-    await removeGroup(this.registry, this.#keyspace);
+  }: { confirm?: (wait: number) => boolean | Promise<boolean> } = {}): Promise<boolean> {
+    const seen = await this.#look();
+    this.#assertDeserted(seen);
+    const firstSeen = this.environment.clock.monotonic();
+    const wait = remainingLease(seen);
+    if (!(await confirm(wait))) return false;
+    // Whoever crashed while it held something may work on until its lease has run out for sure.
+    const left = firstSeen + wait - this.environment.clock.monotonic();
+    if (left > 0) await firstValueFrom(after(this.environment.clock, left));
+    const snapshot = await this.#look();
+    this.#assertDeserted(snapshot);
+    await removeGroup(this.registry, this.#keyspace, snapshot);
     return true;
   }
 
@@ -362,9 +389,12 @@ export class ShardingAdmin {
   async #write(data: Buffer, { config }: GroupSnapshot): Promise<void> {
     if (config.kind !== 'config') return;
     try {
-      await this.#writes.set(this.#keyspace.config, data, config.version);
+      await this.#writes.set(this.#keyspace.config, data, config.version, {
+        timeout: WRITE_TIMEOUT,
+      });
     } catch (error) {
       const code = registryErrorCode(error);
+      if (code === 'TIMED_OUT') throw new UncertainChangeError(WRITE_TIMEOUT, error);
       if (code === 'BAD_VERSION' || code === 'NO_NODE') throw new ConfigConflictError();
       throw error;
     }
@@ -446,10 +476,17 @@ function itemsOf(snapshot: GroupSnapshot, id: string): number[] {
   return items;
 }
 
+/** The margin is the one that instances take unless told otherwise. */
+function remainingLease(snapshot: GroupSnapshot): number {
+  const leases = holders(planOf(snapshot)).map((holder) => holder?.lease ?? 0);
+  const longest = leases.reduce((most, lease) => Math.max(most, lease), 0);
+  return longest === 0 ? 0 : longest + Math.max(500, longest / 10);
+}
+
 const isNamed = (named: readonly { readonly id: string }[] | undefined, id: string): boolean =>
   named?.some((one) => one.id === id) ?? false;
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-const PASSING = new Set(['CONNECTION_LOST', 'TIMED_OUT', 'SESSION_LOST']);
+const PASSING = new Set(['CONNECTION_LOST', 'TIMED_OUT', 'SESSION_LOST', 'UNREACHABLE']);
 const isPassing = (error: unknown): boolean => PASSING.has(registryErrorCode(error) ?? '');

@@ -33,7 +33,7 @@ export interface GroupSnapshot {
 
 export type SeenConfig =
   | { readonly kind: 'absent' }
-  | { readonly kind: 'unreadable'; readonly reason: string }
+  | { readonly kind: 'unreadable'; readonly reason: string; readonly version: number }
   | { readonly kind: 'config'; readonly config: GroupConfig; readonly version: number };
 
 interface Seen {
@@ -131,24 +131,25 @@ class Reader {
       this.#get(keyspace.config),
       this.#all(keyspace.leases, names.leases),
       this.#all(keyspace.latches, line),
-      registry.exists(keyspace.necessary),
+      this.#get(keyspace.necessary),
       this.#get(keyspace.history),
       registry.exists(keyspace.instances),
     ]);
     if (!plan && !config && !home) return undefined;
+    const registered = instances.map(({ name, node }) => ({
+      ...seen(name, node),
+      record: decodeMember(name, node.data),
+    }));
     return {
       config: seenConfig(config),
       plan: readPlan(plan),
-      instances: instances.map(({ name, node }) => ({
-        ...seen(name, node),
-        record: decodeMember(name, node.data),
-      })),
+      instances: registered,
       leases: leases.map(({ name, node }) => ({
         ...seen(name, node),
         mayHold: mayHold(node.data),
       })),
       candidates: latches.map(({ name, node }) => seen(candidateId(node.data) ?? name, node)),
-      isAsked: request !== undefined,
+      isAsked: request !== undefined && !isMarker(request, registered),
       history: history ? decodeHistory(history.data) : [],
     };
   }
@@ -173,6 +174,12 @@ function seen(id: string, { stat }: NodeSnapshot): Seen {
   return { id, session: stat.owner };
 }
 
+/** For tools, instances show there with their incarnation that they rebalance. */
+function isMarker({ data }: NodeSnapshot, instances: readonly SeenInstance[]): boolean {
+  const text = data.toString();
+  return instances.some(({ record }) => record?.incarnation === text);
+}
+
 function candidateId(data: Buffer): string | undefined {
   try {
     const { id } = JSON.parse(data.toString()) as { id?: unknown };
@@ -188,7 +195,7 @@ function seenConfig(node: NodeSnapshot | undefined): SeenConfig {
     return { kind: 'config', config: decodeConfig(node.data), version: node.stat.version };
   } catch (error) {
     if (!(error instanceof InvalidConfigError)) throw error;
-    return { kind: 'unreadable', reason: error.message };
+    return { kind: 'unreadable', reason: error.message, version: node.stat.version };
   }
 }
 

@@ -1,5 +1,6 @@
-import type { InstanceConfig } from '../coordinator/group-config.js';
+import type { GroupConfig, InstanceConfig } from '../coordinator/group-config.js';
 import type { MemberRecord } from '../coordinator/member-record.js';
+import type { Roster } from '../coordinator/roster.js';
 
 /** How an instance stands to the group. @publicApi */
 export type InstanceState =
@@ -41,6 +42,29 @@ export function hasLabels(
   needs: Readonly<Record<string, string>>,
 ): boolean {
   return Object.entries(needs).every(([key, value]) => labels[key] === value);
+}
+
+/**
+ * The items that need labels which nobody has who can be given anything, by these labels: the rules of the
+ * leader, for whom a pin that can be honoured comes first.
+ */
+export function unmetNeeds(
+  config: GroupConfig,
+  { seats }: Roster,
+  total = Infinity,
+): Map<string, number[]> {
+  const unmet = new Map<string, number[]>();
+  const isMetBy = new Map<string, boolean>();
+  const able = new Set(seats.map(({ id }) => id));
+  for (const [key, { disabled, pin, needs }] of Object.entries(config.items)) {
+    const item = Number(key);
+    if (!needs || disabled || item >= total || (pin !== undefined && able.has(pin))) continue;
+    const labels = formatLabels(needs);
+    const isMet = isMetBy.get(labels) ?? seats.some((seat) => hasLabels(seat, needs));
+    isMetBy.set(labels, isMet);
+    if (!isMet) unmet.set(labels, [...(unmet.get(labels) ?? []), item]);
+  }
+  return unmet;
 }
 
 /** As people write them: `zone=a,disk=ssd`. */

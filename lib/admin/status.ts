@@ -18,11 +18,13 @@ export interface GroupStatus {
   readonly namespace: string;
   /** When it was looked at, in milliseconds since 1970. */
   readonly at: number;
+  /** Of `watch`: the store does not answer at present, and this is how it was. */
+  readonly stale?: true;
   /**
-   * - `settled`: everything is where it should be;
+   * - `settled`: everything is where it should be, or will stay where it is (paused, unplaced, reserved);
    * - `moving`: it is not, and `waits` says why;
    * - `unplanned`: there is no plan (yet);
-   * - `unreadable`: there is one that this release cannot read.
+   * - `unreadable`: there is one that this release cannot read, or that was corrupted.
    */
   readonly state: 'settled' | 'moving' | 'unplanned' | 'unreadable';
   /** How many items there are. */

@@ -44,7 +44,7 @@ function previewLines({ warnings, prediction }: ChangePreview, terminal: Termina
   ];
 }
 
-export function resultLines(
+function resultLines(
   { changed, warnings, configuration }: ChangeResult,
   terminal: Terminal,
 ): string[] {

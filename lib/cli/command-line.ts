@@ -23,6 +23,7 @@ export async function chooseVerb(
   await parser.parseAsync(args, {}, (_error, _values, help) => {
     if (help) terminal.out(`${help}\n`);
   });
+  if (choice) assertGivenOnce(choice);
   return choice;
 }
 
@@ -45,7 +46,9 @@ function commandLine({ width }: Terminal, choose: (choice: Choice) => void): Arg
     .wrap(width)
     .exitProcess(false)
     .fail((message, error) => {
-      throw error ?? new UsageError(problemOf(message));
+      // Its own errors are about the command line too, whatever they look like.
+      if (error && error.name !== 'YError') throw error;
+      throw new UsageError(problemOf(message));
     });
   for (const verb of verbs) {
     parser.command(
@@ -58,14 +61,17 @@ function commandLine({ width }: Terminal, choose: (choice: Choice) => void): Arg
   return parser;
 }
 
+/** Without its value, `--namespace $UNSET` would be about the default group. */
+const TEXT = { type: 'string', requiresArg: true } as const;
+
 const COMMON = {
   connect: {
-    type: 'string',
+    ...TEXT,
     describe: 'h1:2181,h2:2181/chroot',
     defaultDescription: '$ZOOKEEPER_CONNECT',
   },
-  namespace: { type: 'string', describe: 'the group', default: 'dynamic-sharding' },
-  'auth-file': { type: 'string', describe: 'a file with user:password' },
+  namespace: { ...TEXT, describe: 'the group', default: 'dynamic-sharding' },
+  'auth-file': { ...TEXT, describe: 'a file with user:password' },
   json: { type: 'boolean', describe: 'for machines', default: false },
   yes: { type: 'boolean', describe: 'change things without a question', default: false },
 } as const;
@@ -78,7 +84,8 @@ function describe(command: Argv, verb: Verb): Argv {
     const { type = 'string', describe: text, default: value } = option;
     command.option(name, {
       describe: text,
-      ...(type === 'array' ? { type: 'string', array: true, nargs: 1 } : { type }),
+      ...(type === 'boolean' ? { type } : TEXT),
+      ...(type === 'array' ? { array: true, nargs: 1 } : {}),
       ...(value === undefined ? {} : { default: value }),
     } as const);
   }
@@ -86,11 +93,21 @@ function describe(command: Argv, verb: Verb): Argv {
   return command;
 }
 
+/** Of two values one would be ignored, and nobody could say which was meant. */
+function assertGivenOnce({ verb: { options = {} }, values }: Choice): void {
+  for (const name of [...Object.keys(COMMON), ...Object.keys(options)]) {
+    if (options[name]?.type === 'array' || !Array.isArray(values[name])) continue;
+    throw new UsageError(`--${name} was given more than once`);
+  }
+}
+
 /** Yargs counts where a person would rather know what to do. */
 function problemOf(message: string): string {
   if (message.startsWith('Not enough non-option arguments')) {
     return 'an argument is missing; --help says which there are';
   }
+  const [, option] = /^Not enough arguments following: (\S+)/.exec(message) ?? [];
+  if (option !== undefined) return `--${option} lacks its value`;
   return message.split('\n')[0] ?? message;
 }
 

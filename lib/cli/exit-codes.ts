@@ -25,6 +25,7 @@ const BY_CODE: Readonly<Record<string, number>> = {
   CONNECTION_LOST: EXIT.unreachable,
   SESSION_LOST: EXIT.unreachable,
   TIMED_OUT: EXIT.unreachable,
+  UNCERTAIN: EXIT.unreachable,
   INVALID: EXIT.usage,
 };
 

@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import { UsageError } from './exit-codes.js';
 import {
   itemsOf,
   joiningOf,
   labelsOf,
   limitOf,
+  limitOfHistory,
   numberOf,
   parameterOf,
   secondsOf,
@@ -49,5 +51,32 @@ describe('what is given on the command line', () => {
     ['a negative time', () => secondsOf('-1')],
   ])('is refused where it is %s', (_, parse) => {
     expect(parse).toThrow(expect.objectContaining({ name: 'UsageError' }));
+  });
+});
+
+describe('what would not be kept as it is', () => {
+  it.each(['1234567890123456789', '{"id":12345678901234567890}', '[1e400]', '0.12345678901234567'])(
+    'is refused as a parameter: %s',
+    (text) => expect(() => parameterOf(text)).toThrow(UsageError),
+  );
+
+  it.each([
+    '7',
+    '1.50',
+    '1e-7',
+    '-0.1',
+    '"1234567890123456789"',
+    '{"a\\"1":[1e21,0]}',
+    '9007199254740991',
+  ])('is none of: %s', (text) => expect(parameterOf(text)).toEqual(JSON.parse(text)));
+
+  it.each(['0', '-1', '1.5', 'x'])('is no limit of a history: %s', (text) => {
+    expect(() => limitOfHistory(text)).toThrow(UsageError);
+  });
+
+  it('is no time that a timer has, and no item that a group can have', () => {
+    expect(() => secondsOf('3000000')).toThrow(UsageError);
+    expect(() => itemsOf('0-9999999')).toThrow(UsageError);
+    expect(itemsOf('999999')).toEqual([999_999]);
   });
 });

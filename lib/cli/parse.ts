@@ -57,17 +57,55 @@ export function weightOf(text: string): [string, number] {
 
 /** JSON where it is JSON, else the text as it is: `7`, `{"from":1}`, `"7"`, `eu-west`. */
 export function parameterOf(text: string): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(text) as unknown;
+    value = JSON.parse(text);
   } catch {
     return text;
   }
+  const lost = numbersIn(text).find((number) => !survives(number));
+  if (lost === undefined) return value;
+  throw new UsageError(
+    `the number ${lost} has more digits than JSON's numbers keep; write it as a text, in double quotes: '"${lost}"'`,
+  );
 }
+
+/** Of a JSON document, outside of its texts. */
+function numbersIn(json: string): string[] {
+  const [texts, numbers] = [/"(?:[^"\\]|\\.)*"/g, /-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi];
+  return json.replaceAll(texts, '""').match(numbers) ?? [];
+}
+
+const survives = (number: string): boolean => {
+  const value = Number(number);
+  return Number.isFinite(value) && canonical(String(value)) === canonical(number);
+};
+
+/** Its digits and where the point is, the same for `1.50`, `1.5` and `15e-1`. */
+function canonical(number: string): string {
+  const [mantissa = '', exponent = '0'] = number.toLowerCase().replace(/^-/, '').split('e');
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  const digits = (whole + fraction).replace(/^0+/, '');
+  const significant = digits.replace(/0+$/, '');
+  const power = Number(exponent) - fraction.length + digits.length - significant.length;
+  return significant === '' ? '0' : `${significant}e${power}`;
+}
+
+export function limitOfHistory(text = '10'): number {
+  const limit = numberOf('--limit', text);
+  if (Number.isInteger(limit) && limit > 0) return limit;
+  throw new UsageError(`--limit is ${text}, expected a whole number from 1`);
+}
+
+/** No timer runs for longer than 2^31 ms. */
+const MOST_SECONDS = 2_000_000;
 
 /** In milliseconds; undefined stays so. */
 export function secondsOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const seconds = numberOf('--timeout', text);
-  if (seconds < 0) throw new UsageError(`--timeout is ${seconds}, expected seconds from 0`);
+  if (seconds < 0 || seconds > MOST_SECONDS) {
+    throw new UsageError(`--timeout is ${text}, expected seconds from 0 to ${MOST_SECONDS}`);
+  }
   return seconds * 1_000;
 }

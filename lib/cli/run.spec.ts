@@ -164,6 +164,11 @@ describe('the command', () => {
     ['pin 1 nobody --yes', EXIT.failed],
     ['remove --yes', EXIT.failed],
     ['status --auth-file /nowhere', EXIT.usage],
+    ['set-total 24 --yes --namespace', EXIT.usage],
+    ['set-total 24 --namespace --yes', EXIT.usage],
+    ['set-total 24 --yes --namespace one --namespace two', EXIT.usage],
+    ['drain a --yes --timeout 5 --timeout 9', EXIT.usage],
+    ['plan --join', EXIT.usage],
   ])('fails in one line: %s', async (line, code) => {
     terminal.environment = {};
     const at = line.startsWith('status --connect ') ? '' : ' --connect zk:2181';
@@ -171,6 +176,21 @@ describe('the command', () => {
     expect(terminal.errors).toMatch(/^nest-sharding: [^\n]+\n$/);
     expect(terminal.errors).not.toContain('secret');
     expect(terminal.output).toBe('');
+  });
+
+  it('does nothing without a value, or with two of them', async () => {
+    for (const line of [
+      'set-total 24 --yes --namespace',
+      'set-total 24 --yes --connect',
+      'set-total 24 --namespace --yes',
+      'drain a --yes --timeout 5 --timeout 9',
+    ]) {
+      expect(await command(line)).toBe(EXIT.usage);
+    }
+    expect(terminal.errors).toContain('--namespace lacks its value');
+    expect(terminal.errors).toContain('--timeout was given more than once');
+    expect(connected).toEqual([]);
+    expect(await command('pause --yes --yes')).toBe(EXIT.done);
   });
 
   it('says it in its own words when nobody answers', async () => {

@@ -15,6 +15,7 @@ import {
   itemsOf,
   joiningOf,
   labelsOf,
+  limitOfHistory,
   limitOf,
   numberOf,
   parameterOf,
@@ -27,7 +28,8 @@ import { doctorLines } from './views/doctor.view.js';
 import { historyLines } from './views/history.view.js';
 import { predictionLines } from './views/prediction.view.js';
 import { statusLine, statusLines } from './views/status.view.js';
-import { count, plain } from './views/text.js';
+import { paragraph } from './views/table.js';
+import { count, duration, plain } from './views/text.js';
 
 const INSTANCE = 'the id of an instance';
 const ITEMS = 'numbers and ranges of items, such as 0-3,7';
@@ -126,7 +128,7 @@ export const verbs: readonly Verb[] = [
     examples: [['history --limit 3', 'the last three']],
     isChange: false,
     run: async ({ admin, given, terminal }) => {
-      const entries = await admin.history(numberOf('--limit', given.optional('limit') ?? '10'));
+      const entries = await admin.history(limitOfHistory(given.optional('limit')));
       return { json: { entries }, lines: historyLines(entries, terminal) };
     },
   },
@@ -371,9 +373,15 @@ export const verbs: readonly Verb[] = [
     examples: [['remove', 'asks first']],
     isChange: true,
     run: async (context) => {
-      const { admin } = context;
+      const { admin, terminal } = context;
       const question = `Delete all that is left of ${plain(admin.namespace)}?`;
-      const isRemoved = await admin.remove({ confirm: () => isWanted(context, question) });
+      const isRemoved = await admin.remove({
+        confirm: (wait) => {
+          const warning = `Somebody crashed here: its lease is waited out first (${duration(wait)}).`;
+          if (wait > 0) terminal.err(`${warning}\n`);
+          return isWanted(context, question);
+        },
+      });
       if (!isRemoved) throw calledOff();
       return { json: { removed: true }, lines: [`${plain(admin.namespace)} was removed.`] };
     },
@@ -413,7 +421,8 @@ async function drain(context: Context): Promise<Answer> {
   const { items } = await admin.whenEmpty(instance, { timeout, signal }, (progress) => {
     if (given.flag('json') || progress.items.length === 0) return;
     const why = progress.why === undefined ? '' : `: ${progress.why}`;
-    terminal.err(`${count(progress.items.length, 'item')} left${plain(why)}\n`);
+    const line = `${count(progress.items.length, 'item')} left${plain(why)}`;
+    terminal.err(`${paragraph(line, 0, terminal).join('\n')}\n`);
   });
   const drained = items.length === 0;
   const json = { ...(result as object), instance, drained, items };
@@ -421,7 +430,7 @@ async function drain(context: Context): Promise<Answer> {
   const left = `${plain(instance)} still holds ${formatSomeItems(items)}; the drain goes on, "undrain" takes it back`;
   return {
     json,
-    lines: [...lines, left],
+    lines: [...lines, ...paragraph(left, 0, terminal)],
     exitCode: signal.aborted ? EXIT.interrupted : EXIT.failed,
   };
 }

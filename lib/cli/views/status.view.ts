@@ -36,12 +36,12 @@ function section(title: string, lines: readonly string[], look?: Look): string[]
 }
 
 function headline(
-  { namespace, state, total, nextTotal, instances, leader }: GroupStatus,
+  { namespace, at, state, total, nextTotal, instances, leader, stale }: GroupStatus,
   look: Look,
 ): string[] {
   const led = leader ? `led by ${leader.id}` : 'nobody leads';
   const items = nextTotal === undefined ? count(total, 'item') : `${total} → ${nextTotal} items`;
-  const text = `${shorten(plain(namespace), 30)}: ${state}, ${items}, ${count(instances.length, 'instance')}, ${plain(led)}`;
+  const text = `${shorten(plain(namespace), 30)}: ${state}, ${items}, ${count(instances.length, 'instance')}, ${plain(led)}${stale ? ` (as of ${clock(at)}: no connection)` : ''}`;
   const style = STYLES[state];
   return paragraph(text, 0, look).map((line) =>
     style ? line.replace(state, look.paint(style, state)) : line,
@@ -57,7 +57,7 @@ function instanceTable({ instances }: GroupStatus, look: Look): string[] {
       { title: 'STATE', most: 10 },
       { title: 'WEIGHT', most: 8, align: 'right' },
       { title: 'LEASE', most: 8, align: 'right' },
-      { title: 'LABELS', most: 20 },
+      { title: 'LABELS', most: 20, isMinor: true },
       { title: 'HOLDS', most: 7, align: 'right' },
       { title: 'ITEMS' },
     ],
@@ -134,11 +134,12 @@ function words(said: object): string {
 }
 
 /** One line, for logs. */
-export function statusLine({ at, state, total, leader, instances, waits }: GroupStatus): string {
+export function statusLine(status: GroupStatus): string {
+  const { at, state, total, leader, instances, waits, stale } = status;
   const loads = instances.map(({ id, items }) => `${shorten(plain(id), 20)} ${items.length}`);
   const waiting = waits.reduce((sum, { items }) => sum + items.length, 0);
   return [
-    `${clock(at)} ${state}`,
+    `${clock(at)} ${state}${stale ? ' (no connection)' : ''}`,
     count(total, 'item'),
     ...(waiting > 0 ? [`${waiting} waiting`] : []),
     leader ? `led by ${shorten(plain(leader.id), 20)}` : 'nobody leads',

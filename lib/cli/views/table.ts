@@ -7,6 +7,8 @@ export interface Column {
   /** What is longer loses its middle. Left out: it is wrapped, and gets what the others leave. */
   readonly most?: number;
   readonly align?: 'right';
+  /** Where room is short it gives way before what people have to copy. */
+  readonly isMinor?: boolean;
 }
 
 /** A cell may have a colour. */
@@ -20,6 +22,8 @@ export interface Look {
 const GAP = 2;
 /** A column of text is no use below this. */
 const NARROWEST = 12;
+/** Enough to see that there is something. */
+const MINOR = 6;
 
 /** The lines of a table, none longer than the width. Columns that are empty throughout are left out. */
 export function table(
@@ -30,7 +34,7 @@ export function table(
   const used = columns.flatMap((_, index) => (rows.some((row) => textOf(row[index])) ? index : []));
   const widths = fit(
     used.map((index) => lengthOf(columns[index]!, rows, index)),
-    used.map((index) => columns[index]!.most === undefined),
+    used.map((index) => columns[index]!),
     width,
   );
   const ui = cliui({ width, wrap: true });
@@ -78,14 +82,16 @@ function lengthOf(
   return Math.max(title.length, ...lengths);
 }
 
-/** Takes what is too much from the columns that can be wrapped, then from the widest of the others. */
-function fit(natural: readonly number[], canWrap: readonly boolean[], width: number): number[] {
+/** Takes what is too much from columns that can be wrapped, then minor ones, then the widest. */
+function fit(natural: readonly number[], columns: readonly Column[], width: number): number[] {
   const widths = [...natural];
   const excess = (): number =>
     widths.reduce((sum, each) => sum + each, 0) + GAP * (widths.length - 1) - width;
   while (excess() > 0) {
-    const wrapped = widest(widths, (index) => canWrap[index]! && widths[index]! > NARROWEST);
-    const index = wrapped ?? widest(widths, () => true);
+    const index =
+      widest(widths, (at) => columns[at]!.most === undefined && widths[at]! > NARROWEST) ??
+      widest(widths, (at) => columns[at]!.isMinor === true && widths[at]! > MINOR) ??
+      widest(widths, () => true);
     if (index === undefined || widths[index]! <= 1) break;
     widths[index]! -= 1;
   }
