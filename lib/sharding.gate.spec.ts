@@ -42,7 +42,15 @@ class Queues {
 
 describe('@LeaderOnly', () => {
   it('guards a method that is called by the one that overrides it', async () => {
-    class Heir extends Reports {
+    class Base {
+      readonly sent: string[] = [];
+
+      @LeaderOnly()
+      send(subject: string): void {
+        this.sent.push(subject);
+      }
+    }
+    class Heir extends Base {
       override send(subject: string): void {
         super.send(`heir: ${subject}`);
       }
