@@ -41,8 +41,11 @@ export class ShardingExplorer implements OnModuleInit {
     );
     for (const wrapper of wrappers) this.#warnIfNotStatic(wrapper);
     const instances = new Set(wrappers.flatMap(instancesOf));
-    const hooks = this.#find(instances, (method) => this.accessor.hooksOf(method));
-    const guards = this.#find(instances, (method) => this.accessor.guardsOf(method));
+    const hooks = this.#find(instances, ([method]) => this.accessor.hooksOf(method));
+    // An overriding method may call the guarded one that it overrides.
+    const guards = this.#find(instances, (methods) =>
+      methods.flatMap((method) => this.accessor.guardsOf(method)),
+    );
     this.#assertKnown([...hooks, ...guards]);
     this.#warnOfObservers([...hooks, ...guards]);
     for (const hook of hooks) this.#listen(hook);
@@ -54,11 +57,11 @@ export class ShardingExplorer implements OnModuleInit {
 
   #find<M>(
     instances: Iterable<object>,
-    read: (method: unknown) => readonly M[],
+    read: (methods: readonly unknown[]) => readonly M[],
   ): readonly Finding<M>[] {
     return [...instances].flatMap((instance) =>
       this.#methodsOf(instance).flatMap((key) =>
-        read((instance as Record<string, unknown>)[key]).map((metadata) => ({
+        read(versionsOf(instance, key)).map((metadata) => ({
           instance,
           key,
           label: `${instance.constructor.name}@${key}`,
@@ -120,6 +123,16 @@ export class ShardingExplorer implements OnModuleInit {
       }
     }
   }
+}
+
+/** The method that a call reaches, then those that it overrides. */
+function versionsOf(instance: object, key: string): readonly unknown[] {
+  const versions = new Set([(instance as Record<string, unknown>)[key]]);
+  for (let owner = instance; owner; owner = Object.getPrototypeOf(owner) as object) {
+    const method: unknown = Object.getOwnPropertyDescriptor(owner, key)?.value;
+    if (method) versions.add(method);
+  }
+  return [...versions];
 }
 
 /** A transient provider has an instance for each that injects it, and none of its own. */

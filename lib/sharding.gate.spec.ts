@@ -41,6 +41,28 @@ class Queues {
 }
 
 describe('@LeaderOnly', () => {
+  it('guards a method that is called by the one that overrides it', async () => {
+    class Base {
+      readonly sent: string[] = [];
+
+      @LeaderOnly()
+      send(subject: string): void {
+        this.sent.push(subject);
+      }
+    }
+    class Heir extends Base {
+      override send(subject: string): void {
+        super.send(`heir: ${subject}`);
+      }
+    }
+    const { app, fakes } = await fakedApp({ imports: [sharding], providers: [Heir] });
+    await app.init();
+    fakes.only.lead();
+    app.get(Heir).send('now');
+    expect(app.get(Heir).sent).toEqual(['heir: now']);
+    await app.close();
+  });
+
   async function reports() {
     const { app, fakes } = await fakedApp({ imports: [sharding], providers: [Reports] });
     await app.init();
@@ -50,7 +72,9 @@ describe('@LeaderOnly', () => {
   it('runs on the leader with its arguments and does nothing elsewhere', async () => {
     const { app, leader, reports: desk } = await reports();
     desk.send('too early');
-    expect(await desk.build()).toBeUndefined();
+    const nothing = desk.build();
+    expect(nothing).toBeInstanceOf(Promise);
+    expect(await nothing).toBeUndefined();
     leader.lead();
     desk.send('now');
     await leader.resign();

@@ -16,7 +16,8 @@ export class RegistrationGate implements ShardingGate {
   ) {}
 
   asLeader(work: () => unknown): unknown {
-    if (!this.coordinator.isLeader) return undefined;
+    // A promise, since nobody can tell whether the method would have given one.
+    if (!this.coordinator.isLeader) return Promise.resolve();
     const result = work();
     if (isPromiseLike(result)) remember(this.#asLeader, Promise.resolve(result));
     return result;

@@ -209,7 +209,7 @@ describe('the options', () => {
     [
       'another scheme',
       { ...least, registry: { ...zookeeper, auth: { scheme: 'sasl', credentials: 'u:secret' } } },
-      'registry.auth.scheme is "sasl"',
+      'registry.auth.scheme (not shown) is unknown',
     ],
     [
       'bad credentials',
@@ -330,7 +330,12 @@ describe('the options', () => {
     [
       'no lease',
       { ...least, lease: { duration: 0 } },
-      'lease.duration is 0: expected a whole number of milliseconds from 1 to 2147483647',
+      'lease.duration is 0: expected a whole number of milliseconds from 100 to 2147483647',
+    ],
+    [
+      "a namespace below ZooKeeper's own",
+      { ...least, namespace: 'zookeeper/x' },
+      'namespace is "zookeeper/x": expected',
     ],
     ['a negative margin', { ...least, lease: { margin: -5 } }, 'lease.margin is -5: expected'],
     [

@@ -46,6 +46,8 @@ export interface InstanceSource {
 /** What timers can wait for. */
 const LONGEST = 2 ** 31 - 1;
 const LONGEST_TEXT = 200;
+/** A shorter one would run out while its renewal is on its way. */
+const SHORTEST_LEASE = 100;
 const DEFAULT_SESSION_TIMEOUT = 10_000;
 
 const OPTIONS = [
@@ -128,7 +130,7 @@ function check(given: unknown, source: InstanceSource): CheckedShardingOptions {
       strategies,
       onConfigMismatch: oneOf('onConfigMismatch', options['onConfigMismatch'], policies) ?? 'keep',
       lease: {
-        duration: milliseconds('lease.duration', lease['duration'], 1),
+        duration: milliseconds('lease.duration', lease['duration'], SHORTEST_LEASE),
         margin: milliseconds('lease.margin', lease['margin'], 0),
       },
       startup: {
@@ -197,7 +199,9 @@ function checkZooKeeper(given: Values): RegistrySpec {
 function checkNamespace(given: unknown): string {
   const namespace = text('namespace', given) ?? 'dynamic-sharding';
   const problem =
-    namespace === 'zookeeper' ? "it is ZooKeeper's own" : pathProblem(`/${namespace}`);
+    namespace.split('/')[0] === 'zookeeper'
+      ? "it is ZooKeeper's own"
+      : pathProblem(`/${namespace}`);
   if (problem !== undefined) {
     const expected = `a path without a slash at its ends, like "my-app" or "team/my-app" (${problem})`;
     throw new Problem(notTheExpected('namespace', show(namespace), expected));

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Recording } from '../../test/conformance/recording.js';
 import { coordinatorOptions } from '../../test/kit/coordinators.js';
 import { MemoryWorld, type WorldClient } from '../../test/kit/memory-world.js';
+import { NoAuthError } from '../registry/registry.errors.js';
 import { ConfigStore } from './config-store.js';
 import { ConfigMismatchError } from './coordinator.errors.js';
 import type { CoordinatorOptions } from './coordinator.types.js';
@@ -176,5 +177,77 @@ describe('ConfigStore', () => {
     await world.put(PATH, 'garbage');
     const store = await open({ total: 7, onConfigMismatch: 'overwrite' });
     expect(store.config).toEqual(newConfig(7, 'sticky'));
+  });
+
+  describe('that cannot be read', () => {
+    const OTHERS = [
+      '{"version":2,"total":9,"pins":{"1":"a"}}',
+      '{"version":1,"total":9,"strategy":"sticky","pasued":true}',
+    ];
+
+    it.each(OTHERS)('is never written over: %s', async (text) => {
+      await world.put(PATH, text);
+      const store = await open({ total: 7, onConfigMismatch: 'overwrite' });
+      expect([await world.read(PATH), store.config]).toEqual([text, undefined]);
+      expect(client.logged).toContainEqual(
+        expect.stringMatching(
+          /^warn .*\/group\/config cannot be used, and is left as it is: the document has the unknown key/,
+        ),
+      );
+    });
+
+    it.each([...OTHERS, 'garbage'])('is an error where a mismatch is: %s', async (text) => {
+      await world.put(PATH, text);
+      const failed = open({ total: 7, onConfigMismatch: 'fail' });
+      await expect(failed).rejects.toThrow(ConfigMismatchError);
+      await expect(failed).rejects.toThrow(/\/group\/config cannot be used/);
+    });
+
+    it('is not said to differ where what is shared is kept', async () => {
+      await world.put(PATH, OTHERS[0]!);
+      await open({ total: 7, onConfigMismatch: 'keep' });
+      expect(client.logged.join()).not.toContain('undefined');
+    });
+  });
+
+  it('changes only the keys of the options where it overwrites', async () => {
+    const config = {
+      ...newConfig(9, 'average'),
+      items: { 3: { pin: 'b' } },
+      instances: { c: { drained: true } },
+      paused: true,
+    };
+    await put(config);
+    const store = await open({ total: 7, onConfigMismatch: 'overwrite' });
+    expect(store.config).toEqual({ ...config, total: 7 });
+  });
+
+  it('is put back when it is deleted under a group', async () => {
+    await world.put('/group/instances/a', '');
+    await open({ total: 7 });
+    await put({ ...newConfig(9, 'average'), paused: true });
+    await world.remove(PATH);
+    await world.time.settle();
+    expect(await stored()).toEqual({ version: 1, total: 9, strategy: 'average', paused: true });
+  });
+
+  it('stays gone when the group is removed', async () => {
+    await open({ total: 7 });
+    await world.remove(PATH);
+    await world.time.settle();
+    expect(await world.read(PATH)).toBeUndefined();
+  });
+
+  it('is followed again after access to it was denied', async () => {
+    const { registry } = client;
+    const send = registry.link.send.bind(registry.link);
+    const store = await open({ total: 7 });
+    const refusal = new NoAuthError({ operation: 'get', path: PATH });
+    registry.link.send = (request) =>
+      request.command.kind === 'get' ? request.answer.reject(refusal) : send(request);
+    await put(newConfig(9, 'sticky'));
+    registry.link.send = send;
+    expect(store.config?.total).toBe(7);
+    await world.time.runUntil(() => store.config?.total === 9, 2_000);
   });
 });

@@ -1,10 +1,12 @@
 import { BehaviorSubject, filter, type Observable, type Subscription } from 'rxjs';
 import type { Environment } from '../registry/environment.js';
+import { childPath, parentPath } from '../registry/node-path.js';
 import type { NodeSnapshot, OperationOptions, Registry } from '../registry/registry.js';
 import { registryErrorCode } from '../registry/registry.errors.js';
 import { SureWrites } from '../registry/sure-writes.js';
 import { ConfigMismatchError } from './coordinator.errors.js';
 import type { CoordinatorOptions } from './coordinator.types.js';
+import { lastingWatch } from './lasting-watch.js';
 import { decodeConfig, encodeConfig, type GroupConfig, newConfig } from './group-config.js';
 
 const DEFAULT_STRATEGY = 'sticky';
@@ -34,9 +36,12 @@ export class ConfigStore {
     const node = await this.#readOrCreate(options);
     this.#learn(node);
     if (isFirstTime) await this.#compare(node, options);
-    this.#subscription = this.registry.watch(this.path).subscribe({
-      next: (changed) => this.#learn(changed),
-      error: (error: unknown) => this.#report(error),
+    const { registry, environment, path } = this;
+    this.#subscription = lastingWatch(registry, environment.clock, path, (error) =>
+      this.#report(error),
+    ).subscribe((changed) => {
+      if (changed) this.#learn(changed);
+      else void this.#putBack();
     });
   }
 
@@ -63,13 +68,32 @@ export class ConfigStore {
   }
 
   /** A document that cannot be used is reported and ignored; the last good one stands. */
-  #learn(node: NodeSnapshot | undefined): void {
-    if (!node) return;
+  #learn(node: NodeSnapshot): void {
     try {
       const config = decodeConfig(node.data);
       if (JSON.stringify(config) !== JSON.stringify(this.config)) this.#config.next(config);
     } catch (error) {
       this.#report(error);
+    }
+  }
+
+  /**
+   * Deleted by hand under a running group: without it no operator could change anything, and the next
+   * instance to start would make one from its own options. Who removes a whole group deletes the place of
+   * the instances first, and then it has to stay gone.
+   */
+  async #putBack(): Promise<void> {
+    const { registry, environment, path, config } = this;
+    const pinned = { session: registry.session.id };
+    if (!config) return;
+    try {
+      if (!(await registry.exists(childPath(parentPath(path), 'instances'), pinned))) return;
+      await new SureWrites(registry, environment).create(path, encodeConfig(config), pinned);
+      environment.log.warn(`${path} was deleted; it is put back as it was last seen`);
+    } catch (error) {
+      // Others put it back as well, and somebody was first.
+      if (registryErrorCode(error) === 'NODE_EXISTS') return;
+      environment.log.warn(`${path} was deleted, and is not put back: ${(error as Error).message}`);
     }
   }
 
@@ -82,7 +106,8 @@ export class ConfigStore {
 
   /** Only what was said explicitly is compared, once in a process, never on a reconnect. */
   async #compare(node: NodeSnapshot, options: OperationOptions): Promise<void> {
-    const shared = this.config;
+    const shared = this.#readable(node);
+    if (shared === 'unreadable') return;
     const { total, strategy, onConfigMismatch } = this.options;
     const wanted: Partial<GroupConfig> = { total, ...(strategy === undefined ? {} : { strategy }) };
     const differences = Object.entries(wanted).filter(
@@ -108,6 +133,7 @@ export class ConfigStore {
       return;
     }
     const base = shared ?? newConfig(this.options.total, DEFAULT_STRATEGY);
+    // Only the keys of the options change: the pins and weights of the others are not ours to lose.
     const data = encodeConfig({ ...base, ...wanted });
     try {
       await this.registry.set(this.path, data, node.stat.version, options);
@@ -118,9 +144,39 @@ export class ConfigStore {
     }
   }
 
+  /**
+   * What there is to compare with; nothing where no JSON stands. Other JSON may be the group's all the
+   * same, of a later release or with one mistyped key, so it is never written over.
+   */
+  #readable({ data }: NodeSnapshot): GroupConfig | 'unreadable' | undefined {
+    try {
+      return decodeConfig(data);
+    } catch (error) {
+      const { onConfigMismatch } = this.options;
+      if (onConfigMismatch === 'overwrite' && !isJson(data)) return undefined;
+      const problem = `${this.path} cannot be used, and is left as it is: ${(error as Error).message}`;
+      if (onConfigMismatch === 'fail') {
+        throw new ConfigMismatchError(`The shared configuration ${problem}. Mend it by hand`);
+      }
+      this.environment.log.warn(
+        `The shared configuration ${problem}. Until it is mended, this instance does not lead`,
+      );
+      return 'unreadable';
+    }
+  }
+
   async #compareAgain(options: OperationOptions): Promise<void> {
     const node = await this.registry.get(this.path, options);
     this.#learn(node);
     await this.#compare(node, options);
+  }
+}
+
+function isJson(data: Buffer): boolean {
+  try {
+    JSON.parse(data.toString());
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -33,6 +33,8 @@ const FAREWELL = 2_000;
 /** Between attempts to take part after an unexpected failure. */
 const RETRY_DELAY = 1_000;
 
+const NOTHING = { items: [], added: [], removed: [], tokens: new Map<number, bigint>() };
+
 /**
  * One instance of a group: takes part in every session that the registry makes, one registration after
  * the other, and answers what is held now. Everything protocol is in the parts; this is their frame.
@@ -98,7 +100,8 @@ export class Coordinator {
   }
 
   get assignment(): ShardAssignment {
-    return this.#parts.assignment.current;
+    const { current } = this.#parts.assignment;
+    return current.items.length === 0 || this.#isLeaseValid ? current : { ...current, ...NOTHING };
   }
 
   get assignment$(): Observable<ShardAssignment> {
@@ -165,22 +168,20 @@ export class Coordinator {
     return this.#readiness.whenReady(options);
   }
 
-  /** Gives everything up in good order and stays alive, until `resume`. */
+  /**
+   * Gives everything up in good order and stays alive, until `resume`. While the store is out of reach it
+   * resolves after the drainTimeout all the same: nothing is held by then, and the group hears of it later.
+   */
   async drain(): Promise<void> {
     if (this.#isClosed) throw new ShardingClosedError();
     this.#isDrained = true;
-    const participation = this.#participation;
-    await participation?.drain();
-    // Asked to go on while it was still draining: the last word counts.
-    if (!this.#isDrained) await participation?.resume();
-    this.#readiness.update();
+    await this.#soon('drain()', this.#drain(this.#participation));
   }
 
   async resume(): Promise<void> {
     if (this.#isClosed) throw new ShardingClosedError();
     this.#isDrained = false;
-    await this.#participation?.resume();
-    this.#readiness.update();
+    await this.#soon('resume()', this.#participation?.resume());
   }
 
   /** Asks the leader for a reshard; resolves when the request is stored. */
@@ -192,6 +193,22 @@ export class Coordinator {
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
     return this.#stopped;
+  }
+
+  async #drain(participation: Participation | undefined): Promise<void> {
+    await participation?.drain();
+    // Asked to go on while it was still draining: the last word counts.
+    if (!this.#isDrained) await participation?.resume();
+  }
+
+  /** What the store could not be told in time is told in the background, as soon as it can be. */
+  async #soon(call: string, work: Promise<void> = Promise.resolve()): Promise<void> {
+    const { environment, options } = this.#parts;
+    const bound = options.drainTimeout + FAREWELL;
+    if (await endsWithin(environment.clock, work, bound)) await work;
+    else
+      environment.log.warn(`The group has not heard of ${call} after ${bound} ms; it will later`);
+    this.#readiness.update();
   }
 
   async #start(): Promise<void> {

@@ -32,7 +32,7 @@ class Fixture {
 
   async lead(change: Partial<LeaderOptions> = {}, client = this.client): Promise<void> {
     const { registry, environment, session } = client;
-    this.plans = new PlanStore(registry, keyspace.plan);
+    this.plans = new PlanStore(registry, environment, keyspace.plan);
     const options = coordinatorOptions({ total: 4 });
     const config = new ConfigStore(registry, environment, keyspace.config, options);
     await config.open(false, { session });

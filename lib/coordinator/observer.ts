@@ -5,20 +5,18 @@ import type {
   ShardingStatus,
   ShardOwner,
 } from '../interfaces/sharding-values.interface.js';
-import type { Environment, Timer } from '../registry/environment.js';
+import type { Environment } from '../registry/environment.js';
 import type { Registry } from '../registry/registry.js';
 import type { Coordinator } from './coordinator.js';
 import { ObserverHoldsNothingError, ShardingClosedError } from './coordinator.errors.js';
 import type { ObserverOptions } from './coordinator.types.js';
 import { Keyspace } from './keyspace.js';
+import { lastingWatch } from './lasting-watch.js';
 import { Owners } from './owners.js';
 import type { Plan } from './plan.js';
 import { type PlanFinding, readPlan } from './plan-store.js';
 import { Readiness } from './readiness.js';
 import { requestReshard } from './reshard.js';
-
-/** Between attempts to see the plan after access to it was denied. */
-const RETRY_DELAY = 1_000;
 
 const NOTHING: ShardAssignment = {
   epoch: 0,
@@ -41,7 +39,6 @@ export class Observer implements Pick<Coordinator, keyof Coordinator> {
   readonly #leadership = new BehaviorSubject(false);
   readonly #subscriptions = new Subscription();
   #plan: Plan | undefined;
-  #retry: Timer | undefined;
   #started: Promise<void> | undefined;
   #isClosed = false;
 
@@ -152,7 +149,6 @@ export class Observer implements Pick<Coordinator, keyof Coordinator> {
   async stop(): Promise<void> {
     this.#isClosed = true;
     this.#subscriptions.unsubscribe();
-    this.#retry?.cancel();
     this.#readiness.update();
     this.#readiness.complete();
     this.#owners.complete();
@@ -175,10 +171,10 @@ export class Observer implements Pick<Coordinator, keyof Coordinator> {
 
   /** One live view for all sessions: it catches up by itself, and never goes back in time. */
   #watch(): void {
-    const view = this.registry.watch(this.#keyspace.plan).subscribe({
-      next: (node) => this.#regard(readPlan(node)),
-      error: (error: Error) => this.#denied(error),
-    });
+    const { registry, environment } = this;
+    const view = lastingWatch(registry, environment.clock, this.#keyspace.plan, (error) =>
+      this.#denied(error),
+    ).subscribe((node) => this.#regard(readPlan(node)));
     this.#subscriptions.add(view);
   }
 
@@ -203,7 +199,6 @@ export class Observer implements Pick<Coordinator, keyof Coordinator> {
   #denied(error: Error): void {
     this.environment.log.error(`This observer cannot see the plan: ${error.message}`, error.stack);
     this.#readiness.fail(error);
-    this.#retry = this.environment.clock.setTimer(() => this.#watch(), RETRY_DELAY);
   }
 }
 

@@ -1,4 +1,4 @@
-import { BehaviorSubject, filter, firstValueFrom, takeUntil } from 'rxjs';
+import { BehaviorSubject, filter, firstValueFrom, take, takeUntil } from 'rxjs';
 import type { ReleaseReason } from '../interfaces/sharding-values.interface.js';
 import type { Environment, Timer } from '../registry/environment.js';
 import type { Registry, Session } from '../registry/registry.js';
@@ -131,12 +131,12 @@ export class Participation {
     await this.#membership.register(patience);
     if (this.#ended.signal.aborted) return;
     this.#isRegistered = true;
-    this.#plans = new PlanStore(this.parts.registry, this.parts.keyspace.plan);
-    this.#plans.state$.subscribe({
-      next: (state) => this.#regard(state),
-      error: (error: unknown) => this.parts.environment.log.error(`No plan: ${String(error)}`),
-    });
-    this.#stand();
+    const { registry, environment, keyspace, config } = this.parts;
+    this.#plans = new PlanStore(registry, environment, keyspace.plan);
+    this.#plans.state$.subscribe((state) => this.#regard(state));
+    config.config$
+      .pipe(take(1), takeUntil(aborted$(this.#ended.signal)))
+      .subscribe(() => this.#stand());
     this.#lookOut();
     this.listener.changed();
   }
@@ -239,7 +239,7 @@ export class Participation {
 
   #stand(): void {
     const { registry, environment, keyspace, options } = this.parts;
-    if (this.#ended.signal.aborted || this.#hasLeft) return;
+    if (this.#ended.signal.aborted || this.#hasLeft || !this.#couldPlan) return;
     const { incarnation } = this.#membership;
     const candidate = Buffer.from(JSON.stringify({ id: options.instance.id, incarnation }));
     const election = new Election(
@@ -255,6 +255,13 @@ export class Participation {
     );
     this.#election = election;
     election.start();
+  }
+
+  /** Whoever could not would lead for ever without a plan, with others in line who could. */
+  get #couldPlan(): boolean {
+    const state = this.#plans?.state;
+    const isPlanOfLaterRelease = state?.kind === 'unreadable' && state.isNewer;
+    return this.parts.config.config !== undefined && !isPlanOfLaterRelease;
   }
 
   #lead(): void {

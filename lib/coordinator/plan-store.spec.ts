@@ -4,6 +4,7 @@ import { MemoryWorld, type WorldClient } from '../../test/kit/memory-world.js';
 import { planOf } from '../../test/kit/plans.js';
 import { memberIndex, shareOf } from './plan.js';
 import { encodePlan } from './plan-codec.js';
+import { NoAuthError } from '../registry/registry.errors.js';
 import { PlanStore } from './plan-store.js';
 
 const PATH = '/group/sharding';
@@ -18,7 +19,7 @@ beforeEach(async () => {
 });
 
 const open = async (): Promise<Recording<{ kind: string }>> => {
-  store = new PlanStore(client.registry, PATH);
+  store = new PlanStore(client.registry, client.environment, PATH);
   const seen = new Recording(store.state$);
   await world.time.settle();
   return seen;
@@ -103,6 +104,24 @@ describe('PlanStore', () => {
     await world.remove(PATH);
     await store.refresh({ session: client.session });
     expect(store.state.kind).toBe('absent');
+  });
+
+  it('is followed again after access to it was denied', async () => {
+    await write(5);
+    await open();
+    const { link } = client.registry;
+    const send = link.send.bind(link);
+    const refusal = new NoAuthError({ operation: 'get', path: PATH });
+    link.send = (request) =>
+      request.command.kind === 'get' ? request.answer.reject(refusal) : send(request);
+    await write(6);
+    await world.time.settle();
+    link.send = send;
+    expect([store.plan?.epoch, client.logged.at(-1)]).toEqual([
+      5,
+      expect.stringMatching(/^error The plan cannot be seen: /),
+    ]);
+    await world.time.runUntil(() => store.plan?.epoch === 6, 2_000);
   });
 
   it('ends with its close', async () => {

@@ -1,6 +1,8 @@
 import { BehaviorSubject, type Observable, type Subscription } from 'rxjs';
+import type { Environment } from '../registry/environment.js';
 import type { NodeSnapshot, NodeStat, OperationOptions, Registry } from '../registry/registry.js';
 import { registryErrorCode } from '../registry/registry.errors.js';
+import { lastingWatch } from './lasting-watch.js';
 import type { Plan } from './plan.js';
 import { decodePlan, UnreadablePlanError } from './plan-codec.js';
 
@@ -29,12 +31,12 @@ export class PlanStore {
 
   constructor(
     private readonly registry: Registry,
+    { clock, log }: Environment,
     private readonly path: string,
   ) {
-    this.#subscription = registry.watch(path).subscribe({
-      next: (node) => this.#learnNode(node),
-      error: (error: unknown) => this.#state.error(error),
-    });
+    this.#subscription = lastingWatch(registry, clock, path, ({ message, stack }) =>
+      log.error(`The plan cannot be seen: ${message}`, stack),
+    ).subscribe((node) => this.#learnNode(node));
   }
 
   get state(): PlanState {

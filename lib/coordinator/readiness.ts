@@ -3,6 +3,7 @@ import {
   distinctUntilChanged,
   filter,
   firstValueFrom,
+  from,
   map,
   type Observable,
   race,
@@ -27,6 +28,12 @@ export interface StartParts {
   readonly stop: () => Promise<void>;
 }
 
+/** Undefined if all is well. */
+type Outcome = Observable<Error | undefined>;
+
+/** Whom an operator lets hold nothing takes part all the same. */
+const READY: ReadonlySet<ShardingStatus> = new Set(['ready', 'drained']);
+
 /** How far a process has come with its group, for those who wait for it. */
 export class Readiness {
   readonly #status = new BehaviorSubject<ShardingStatus>('connecting');
@@ -47,6 +54,7 @@ export class Readiness {
   update(): void {
     const status = this.status();
     if (this.#status.value !== status) this.#status.next(status);
+    if (READY.has(status)) this.#failure.next(undefined);
   }
 
   /** The store was reached and has let us in. */
@@ -69,11 +77,11 @@ export class Readiness {
    */
   async start({ registry, startup, log, later, stop }: StartParts): Promise<void> {
     try {
-      await registry.connect();
-      await this.#whenAdmitted();
-      if (startup.wait) await this.whenReady({ timeout: startup.timeout });
+      await this.#begin(registry, startup);
     } catch (error) {
-      if (!startup.wait && registryErrorCode(error) === 'UNREACHABLE') {
+      const isLate =
+        registryErrorCode(error) === 'UNREACHABLE' || error instanceof ShardingTimeoutError;
+      if (!startup.wait && isLate) {
         return log.warn(`${(error as Error).message}. The application starts; ${later}`);
       }
       await stop();
@@ -83,28 +91,26 @@ export class Readiness {
 
   async whenReady(options: { timeout?: number; signal?: AbortSignal } = {}): Promise<void> {
     const { timeout, signal } = options;
-    const outcomes: Observable<Error | undefined>[] = [
-      this.#status.pipe(
-        // Whom an operator lets hold nothing takes part all the same.
-        filter((status) => ['ready', 'drained', 'closed'].includes(status)),
-        map((status) => (status === 'closed' ? new ShardingClosedError() : undefined)),
-      ),
-      this.#failures,
-    ];
-    if (timeout !== undefined) {
-      const late = (): Error =>
-        new ShardingTimeoutError(
-          `Not ready within ${timeout} ms: the status is '${this.status()}'`,
-        );
-      outcomes.push(after(this.clock, timeout).pipe(map(late)));
-    }
+    const ready = this.#status.pipe(
+      filter((status) => READY.has(status)),
+      map(() => undefined),
+    );
+    const outcomes: Outcome[] = [ready, this.#failures];
+    if (timeout !== undefined) outcomes.push(this.#late(timeout));
     if (signal) {
       outcomes.push(aborted$(signal).pipe(map(() => new ShardingTimeoutError('Aborted'))));
     }
-    const problem = await firstValueFrom(race(outcomes).pipe(take(1)), {
-      defaultValue: new ShardingClosedError(),
-    });
-    if (problem) throw problem;
+    await this.#first(outcomes);
+  }
+
+  /** One deadline for all of it; what is still under way after it ends with the close. */
+  async #begin(registry: Registry, { wait, timeout }: StartParts['startup']): Promise<void> {
+    const begin = async (): Promise<undefined> => {
+      await registry.connect();
+      await this.#whenAdmitted();
+      if (wait) await this.whenReady();
+    };
+    await this.#first([from(begin()), this.#late(timeout)]);
   }
 
   async #whenAdmitted(): Promise<void> {
@@ -112,8 +118,25 @@ export class Readiness {
       filter(Boolean),
       map(() => undefined),
     );
-    const failure = await firstValueFrom(race(admitted, this.#failures));
-    if (failure) throw failure;
+    await this.#first([admitted, this.#failures]);
+  }
+
+  /** Ends as the first of these does, or with an error on close. */
+  async #first(outcomes: readonly Outcome[]): Promise<void> {
+    const closed = this.#status.pipe(
+      filter((status) => status === 'closed'),
+      map(() => new ShardingClosedError()),
+    );
+    const problem = await firstValueFrom(race([closed, ...outcomes]).pipe(take(1)), {
+      defaultValue: new ShardingClosedError(),
+    });
+    if (problem) throw problem;
+  }
+
+  #late(timeout: number): Outcome {
+    const late = (): Error =>
+      new ShardingTimeoutError(`Not ready within ${timeout} ms: the status is '${this.status()}'`);
+    return after(this.clock, timeout).pipe(map(late));
   }
 
   get #failures(): Observable<Error> {

@@ -74,7 +74,10 @@ export interface ShardingStartupOptions {
    * store is down, and shards come later; refused credentials are fatal all the same. @default false
    */
   readonly wait?: boolean | undefined;
-  /** Milliseconds after which waiting ends in an error. @default 60000 */
+  /**
+   * Milliseconds after which waiting ends in an error; an ensemble that does not answer at all is
+   * reported after the registry's `connectTimeout` already. @default 60000
+   */
   readonly timeout?: number | undefined;
 }
 
@@ -151,7 +154,7 @@ export interface ShardingMemberOptions extends ShardingCommonOptions {
  */
 export interface ShardingObserverOptions extends ShardingCommonOptions {
   readonly role: 'observer';
-  /** Not needed, and not looked at: an observer takes the group's. @default the group's */
+  /** Not needed, and not used: an observer takes the group's. @default the group's */
   readonly total?: number | 'instances' | undefined;
 }
 

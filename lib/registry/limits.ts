@@ -1,12 +1,5 @@
-import { TooLargeError, type OperationSubject } from './registry.errors.js';
-
 /**
  * How many bytes a node may hold in every registry. ZooKeeper refuses a whole request above
  * 1,048,575 bytes by dropping the connection, so the data has to leave room for the path and the rest.
  */
 export const MAX_DATA_BYTES = 1_000_000;
-
-/** Throws before anything is sent if the data cannot be stored. */
-export function assertDataSize(subject: OperationSubject, data: Buffer): void {
-  if (data.length > MAX_DATA_BYTES) throw new TooLargeError(subject, data.length, MAX_DATA_BYTES);
-}

@@ -180,8 +180,3 @@ export function registryErrorCode(error: unknown): RegistryErrorCode | undefined
     ? (error as RegistryError).code
     : undefined;
 }
-
-/** Whether the request behind this error may have taken effect. */
-export function isOutcomeUnknown(error: unknown): boolean {
-  return registryErrorCode(error) !== undefined && (error as RegistryError).outcomeUnknown;
-}

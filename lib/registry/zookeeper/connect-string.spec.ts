@@ -62,8 +62,10 @@ describe('a connect string', () => {
   });
 
   it('is shown without a password that does not belong there', () => {
-    for (const text of ['me:s3cret@zk1:2181', 'zk1,me:s3cret@zk2', 'zk1:s3cret@2181']) {
-      expect(() => parseConnectString(text)).toThrow(/registry\.connect/);
+    const texts = ['me:s3cret@zk1:2181', 'zk1,me:s3cret@zk2', 'zk1:s3cret@2181'];
+    texts.push('me:s3cret,s3cret@zk1', 'zk1/../me:s3cret@x', 'me:1234/s3cret@zk1');
+    for (const text of texts) {
+      expect(() => parseConnectString(text)).toThrow(/registry\.connect.*registry\.auth/);
       expect(() => parseConnectString(text)).not.toThrow(/s3cret/);
     }
   });

@@ -23,8 +23,12 @@ const HOST_NAME =
 /** Reads `host:port,host:port/chroot`; whatever is wrong with it is said before anything connects. */
 export function parseConnectString(value: unknown): ConnectString {
   if (typeof value !== 'string') throw invalid(typeof value, 'it is not a string');
+  // Whatever part of it is a password: none of it is shown.
+  if (value.includes('@')) {
+    throw invalid('"***"', 'it contains "@"; credentials belong into registry.auth');
+  }
   const refuse = (problem: string): never => {
-    throw invalid(JSON.stringify(withoutSecrets(value)), problem);
+    throw invalid(JSON.stringify(value), problem);
   };
   const text = value.trim();
   const slash = text.indexOf('/');
@@ -51,10 +55,10 @@ function parseServer(part: string, refuse: (problem: string) => never): Server {
   if (bracketed === undefined) {
     if (isIPv6(part)) return refuse(`an IPv6 address needs brackets: "[${part}]:${DEFAULT_PORT}"`);
     if (isIP(plain) === 0 && !isHostName(plain)) {
-      return refuse(`"${withoutSecrets(plain)}" is neither a host name nor an address`);
+      return refuse(`"${plain}" is neither a host name nor an address`);
     }
   } else if (!isIPv6(bracketed)) {
-    return refuse(`"[${withoutSecrets(bracketed)}]" is not an IPv6 address`);
+    return refuse(`"[${bracketed}]" is not an IPv6 address`);
   }
   return { host: (bracketed ?? plain).toLowerCase(), port: parsePort(port, refuse) };
 }
@@ -68,7 +72,7 @@ function parsePort(text: string | undefined, refuse: (problem: string) => never)
   if (text === undefined) return DEFAULT_PORT;
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (port < 1 || port > 65_535) {
-    return refuse(`"${withoutSecrets(text)}" is not a port: expected a number from 1 to 65535`);
+    return refuse(`"${text}" is not a port: expected a number from 1 to 65535`);
   }
   return port;
 }
@@ -79,11 +83,6 @@ function parseChroot(chroot: string, refuse: (problem: string) => never): string
   return problem === undefined
     ? chroot
     : refuse(`its chroot ${JSON.stringify(chroot)} is bad: ${problem}`);
-}
-
-/** Someone may have tried `user:password@host`: that part is never shown. */
-function withoutSecrets(text: string): string {
-  return text.includes('@') ? `***${text.slice(text.lastIndexOf('@'))}` : text;
 }
 
 function invalid(shown: string, problem: string): InvalidArgumentError {

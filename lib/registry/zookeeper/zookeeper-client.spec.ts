@@ -19,6 +19,11 @@ describe('loading the native client', () => {
     await expect(unbuilt).rejects.toThrow(/"allowScripts"/);
   });
 
+  it('is refused in a worker thread', async () => {
+    const refused = loadClientFactory(() => Promise.resolve({}), false);
+    await expect(refused).rejects.toThrow(/main thread only.*hand the work to workers/);
+  });
+
   it('passes on any other reason', async () => {
     const broken = failing("Cannot find module 'nan'", 'MODULE_NOT_FOUND');
     await expect(broken).rejects.toThrow(/cannot be loaded \(Cannot find module 'nan'\)/);

@@ -1,3 +1,4 @@
+import { isMainThread } from 'node:worker_threads';
 import { ClientMissingError } from '../registry.errors.js';
 
 /** The states of the native client that matter: it is at work on a connection, or has one. */
@@ -97,7 +98,14 @@ type ClientClass = new (config: Record<string, unknown>) => NativeClient;
 /** Loads the native client on first use: an application on another registry never needs it. */
 export async function loadClientFactory(
   load: () => Promise<unknown> = () => import('zookeeper'),
+  inMainThread = isMainThread,
 ): Promise<ClientFactory> {
+  if (!inMainThread) {
+    throw new ClientMissingError(
+      'the native ZooKeeper client works in the main thread only, and this is a worker thread: import the ' +
+        'ShardingModule in the main thread, and hand the work to workers from there',
+    );
+  }
   let loaded: { default?: unknown };
   try {
     loaded = (await load()) as { default?: unknown };

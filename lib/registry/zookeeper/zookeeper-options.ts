@@ -36,7 +36,7 @@ const LONGEST = 2 ** 31 - 1;
 
 /** Throws `InvalidArgumentError` naming the option, the value (never a secret) and what would be right. */
 export function checkOptions(options: ZooKeeperOptions): CheckedOptions {
-  if ((options as { tls?: unknown }).tls) {
+  if ((options as { tls?: unknown }).tls !== undefined) {
     throw new InvalidArgumentError(
       'registry.tls is set, but the native ZooKeeper client has no TLS: remove the option, and reach the ' +
         'ensemble over a trusted network or a local tunnel such as stunnel',
@@ -53,7 +53,9 @@ export function checkOptions(options: ZooKeeperOptions): CheckedOptions {
 
 function milliseconds(option: string, value: unknown): number {
   if (typeof value === 'number' && value > 0 && value <= LONGEST) return Math.ceil(value);
-  const shown = typeof value === 'number' ? value : (JSON.stringify(value) ?? typeof value);
+  const isBrief = typeof value === 'number' || value === null;
+  const shown =
+    typeof value === 'string' ? JSON.stringify(value) : isBrief ? value : `a ${typeof value}`;
   throw new InvalidArgumentError(
     `registry.${option} is ${shown}: expected a positive number of milliseconds, at most ${LONGEST}`,
   );
@@ -62,7 +64,7 @@ function milliseconds(option: string, value: unknown): number {
 function credentialsOf({ scheme = 'digest', credentials }: ZooKeeperAuth): string {
   if (scheme !== 'digest') {
     throw new InvalidArgumentError(
-      `registry.auth.scheme is ${JSON.stringify(scheme)}: the only scheme is "digest"`,
+      'registry.auth.scheme (not shown) is unknown: the only scheme is "digest"',
     );
   }
   // A user name is what stands before the first colon, and ZooKeeper takes an empty one without a word.

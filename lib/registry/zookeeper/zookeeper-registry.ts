@@ -228,6 +228,8 @@ export class ZooKeeperRegistry implements Registry {
 
     const isNewSession = id !== this.session.id;
     this.#operations.connected(id);
+    // What had waited was sent just now, and that may have found the connection broken.
+    if (this.#calls !== calls) return;
     this.#session.next({ state: 'connected', id, timeout });
     this.#views.reconnected(isNewSession);
     await this.#creation.closeLeftovers(calls);

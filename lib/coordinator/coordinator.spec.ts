@@ -1,0 +1,154 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { coordinatorOptions, RecordingHooks } from '../../test/kit/coordinators.js';
+import { MemoryWorld } from '../../test/kit/memory-world.js';
+import type { ShardingStatus } from '../interfaces/sharding-values.interface.js';
+import type { MemoryRegistry } from '../registry/memory/index.js';
+import { Coordinator } from './coordinator.js';
+import { ShardingClosedError, ShardingTimeoutError } from './coordinator.errors.js';
+import type { CoordinatorOptions } from './coordinator.types.js';
+import { Readiness } from './readiness.js';
+
+let world: MemoryWorld;
+let logged: string[];
+let registry: MemoryRegistry;
+let coordinator: Coordinator;
+
+function make(change: Partial<CoordinatorOptions> = {}): void {
+  logged = [];
+  const environment = world.environment(logged);
+  registry = world.cluster.registry({ environment });
+  const options = coordinatorOptions(change);
+  coordinator = new Coordinator(registry, options, new RecordingHooks(), environment);
+}
+
+beforeEach(() => {
+  world = new MemoryWorld();
+  make();
+});
+
+/** What becomes of a promise within some time. */
+async function ended<T>(promise: Promise<T>, limit = 60_000): Promise<T> {
+  let isEnded = false;
+  promise.catch(() => {}).finally(() => (isEnded = true));
+  await world.time.runUntil(() => isEnded, limit);
+  return promise;
+}
+
+async function holding(): Promise<void> {
+  await ended(coordinator.start());
+  await world.time.runUntil(() => coordinator.items.length === 4);
+}
+
+const registration = async (): Promise<{ leaving?: boolean }> =>
+  JSON.parse((await world.read('/group/instances/a'))!) as { leaving?: boolean };
+
+describe('an instance that cannot reach the store', () => {
+  it('drains in bounded time, and the group hears of it later', async () => {
+    await holding();
+    registry.link.cut();
+    await ended(coordinator.drain(), 3_500);
+    expect([coordinator.items, registry.session.state]).toEqual([[], 'suspended']);
+    expect(logged.filter((line) => line.includes('drain()'))).toEqual([
+      'warn The group has not heard of drain() after 3000 ms; it will later',
+    ]);
+    registry.link.heal();
+    await world.time.runUntil(() => registry.session.state === 'connected');
+    await world.time.advance(1_000);
+    expect(await registration()).toMatchObject({ leaving: true });
+  });
+
+  it('resumes in bounded time', async () => {
+    await holding();
+    await ended(coordinator.drain());
+    registry.link.cut();
+    await ended(coordinator.resume(), 3_500);
+    registry.link.heal();
+    await world.time.runUntil(() => coordinator.items.length === 4, 30_000);
+  });
+
+  it('shows an empty assignment once its lease has run out', async () => {
+    await holding();
+    const { assignment } = coordinator;
+    expect([...assignment.tokens.keys()]).toEqual([0, 1, 2, 3]);
+    // A suspended machine: time has passed, and nothing in this process has run since.
+    world.clock.stepWall(6_000);
+    expect(coordinator.assignment).toEqual({
+      epoch: assignment.epoch,
+      total: 4,
+      items: [],
+      added: [],
+      removed: [],
+      tokens: new Map(),
+    });
+  });
+});
+
+describe('an instance that cannot read the configuration', () => {
+  const CONFIG = '/group/config';
+  const noWait = { startup: { wait: false, timeout: 30_000 } };
+
+  function member(id: string): { coordinator: Coordinator; registry: MemoryRegistry } {
+    make({ instance: { id, ip: '10.0.0.1', pid: 1, weight: 1, labels: {} }, ...noWait });
+    return { coordinator, registry };
+  }
+
+  it('leaves the lead to one that could read it before', async () => {
+    const a = member('a').coordinator;
+    await ended(a.start());
+    const c = member('c');
+    await ended(c.coordinator.start());
+    await world.time.runUntil(() => c.coordinator.status === 'ready');
+    const good = (await world.read(CONFIG))!;
+    await world.put(CONFIG, good.replace('"version": 1', '"version": 2'));
+    await world.time.settle();
+    const b = member('b').coordinator;
+    await ended(b.start());
+    await world.time.advance(1_000);
+    // So that b would be the next in line.
+    c.registry.link.expire();
+    await world.time.advance(1_000);
+    await ended(a.stop());
+    await world.time.runUntil(() => c.coordinator.isLeader, 60_000);
+    await ended(c.coordinator.stop());
+    expect(b.isLeader).toBe(false);
+    await world.put(CONFIG, good);
+    await world.time.runUntil(() => b.isLeader && b.items.length === 4, 60_000);
+  });
+});
+
+describe('a start', () => {
+  it.each([
+    ['fails in time', true],
+    ['goes on with a warning in time', false],
+  ])('%s where the store goes silent once connected', async (_, wait) => {
+    make({ startup: { wait, timeout: 30_000 } });
+    await registry.connect();
+    registry.link.freeze();
+    // The memory registry alone would wait for as long as its session might live.
+    registry.get = () => new Promise(() => {});
+    const start = ended(coordinator.start(), 35_000);
+    if (wait) await expect(start).rejects.toThrow(ShardingTimeoutError);
+    else await start;
+    expect(logged.some((line) => line.startsWith('warn Not ready within 30000 ms'))).toBe(!wait);
+  });
+
+  it('ends when the instance is stopped meanwhile', async () => {
+    registry.get = () => new Promise(() => {});
+    const start = coordinator.start();
+    start.catch(() => {});
+    await world.time.advance(100);
+    await ended(coordinator.stop());
+    await expect(ended(start, 100)).rejects.toThrow(ShardingClosedError);
+  });
+});
+
+describe('readiness', () => {
+  it('forgets why it once failed', async () => {
+    let status: ShardingStatus = 'connecting';
+    const readiness = new Readiness(world.clock, () => status);
+    readiness.fail(new Error('refused'));
+    await expect(readiness.whenReady()).rejects.toThrow('refused');
+    for (status of ['ready', 'connecting'] as const) readiness.update();
+    await expect(ended(readiness.whenReady({ timeout: 1_000 }))).rejects.toThrow(/Not ready/);
+  });
+});
