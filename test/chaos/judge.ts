@@ -1,4 +1,3 @@
-import { check, type Violation } from '../simulation/checker.js';
 import type { Event, History } from '../simulation/history.js';
 import type { KeptWrite } from './fenced-store.js';
 
@@ -19,34 +18,9 @@ export interface Gap {
 }
 
 export const OVERLAP = 'a shard is never held by two';
-export const STALE_WRITE = 'no stale write is accepted';
 export const WEDGE = 'nothing wedges';
-
-/** The simulation's checker, and what only a real store can show. */
-export function judge(history: History): Violation[] {
-  return [...check(history), ...returningWriters(history)].toSorted((a, b) => a.time - b.time);
-}
-
-/**
- * Whoever has written an item after another holder has its successor: nothing of the former one's is
- * accepted any more. Says more than falling tokens do where two holders have the same one.
- */
-export function returningWriters(history: History): Violation[] {
-  const latest = new Map<number, string>();
-  const former = new Set<string>();
-  return history.flatMap((event) => {
-    if (event.kind !== 'write' || !event.accepted) return [];
-    const { item, who, token, time } = event;
-    const holding = `${who} with token ${token}`;
-    const before = latest.get(item);
-    latest.set(item, holding);
-    if (before === holding) return [];
-    if (before !== undefined) former.add(`${item} ${before}`);
-    if (!former.has(`${item} ${holding}`)) return [];
-    const text = `${holding} wrote item ${item} after ${before}`;
-    return [{ time, rule: STALE_WRITE, text }];
-  });
-}
+/** The simulation's checker judges real processes as well. */
+export { check as judge, STALE_WRITE } from '../simulation/checker.js';
 
 /** Of many writes by the same holder in a row the first and the last say it all. */
 export class WriteLog {

@@ -530,6 +530,38 @@ const hooks: Break[] = [
     ],
   },
   {
+    name: 'not-released-on-shutdown',
+    breaks: '@OnShardReleased does not run for what is given up on shutdown.',
+    edits: [
+      coordinator(
+        'shards',
+        'this.hooks.shardReleased({ item, token, reason }),',
+        "reason === 'shutdown' ? undefined : this.hooks.shardReleased({ item, token, reason }),",
+      ),
+    ],
+  },
+  {
+    name: 'released-before-started',
+    breaks: '@OnShardReleased does not wait for @OnShardingStarted.',
+    edits: [coordinator('shards', 'await deadline.meets(announced);', '')],
+  },
+  {
+    name: 'removed-items-not-streamed',
+    breaks: '`assignment$` does not tell what was taken away.',
+    edits: [coordinator('assignment-stream', 'removed: notIn(now, before),', 'removed: [],')],
+  },
+  {
+    name: 'surrendered-before-drain',
+    breaks: 'A surrender is stored while the workers of its items still end.',
+    edits: [
+      coordinator(
+        'follower',
+        'await this.#releaseAll(reason);\n      if',
+        'void this.#releaseAll(reason);\n      if',
+      ),
+    ],
+  },
+  {
     name: 'former-announcement-missed',
     breaks: 'A new registration does not go on when what the former one announced has ended.',
     edits: [
