@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { Worker } from 'node:worker_threads';
 import { check, describeViolation } from './checker.js';
-import { runSeeds } from './seed-runner.js';
+import { judge, runSeeds } from './seed-runner.js';
 import { simulate } from './simulation.js';
 
 const SEEDS = 1_000;
@@ -22,6 +23,28 @@ describe('the simulation', () => {
     },
     10 * 60_000,
   );
+});
+
+describe('a run of seeds', () => {
+  const verdictOf = async (code: string, patience: number): Promise<unknown> => {
+    const worker = new Worker(code, { eval: true });
+    const verdict = await judge(worker, 4711, patience);
+    await worker.terminate();
+    return verdict;
+  };
+  const failure = (text: string) => ({
+    seed: 4711,
+    violations: [expect.objectContaining({ text })],
+  });
+
+  it('names the seed that throws, and the one that never ends', async () => {
+    const onSeed = (code: string): string =>
+      `require('node:worker_threads').parentPort.on('message', () => { ${code} })`;
+    expect(await verdictOf(onSeed("throw new Error('boom')"), 60_000)).toEqual(
+      failure('Error: boom'),
+    );
+    expect(await verdictOf(onSeed('for (;;);'), 50)).toEqual(failure('not within 0.05 s'));
+  });
 });
 
 describe('the checker', () => {
