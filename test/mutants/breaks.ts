@@ -525,7 +525,7 @@ const hooks: Break[] = [
       coordinator(
         'shards',
         'const released: Holding[] = [];',
-        'for (const holding of holdings) holding.abort(reason);\n    const released: Holding[] = [];',
+        'for (const holding of holdings) holding.abort(reasonOf(holding.item));\n    const released: Holding[] = [];',
       ),
     ],
   },
