@@ -50,6 +50,7 @@ export async function judge(worker: Worker, seed: number, patience: number): Pro
     worker.postMessage(seed);
   });
   clearTimeout(timer);
-  worker.removeAllListeners();
+  worker.removeAllListeners('message');
+  worker.removeAllListeners('error');
   return verdict;
 }
