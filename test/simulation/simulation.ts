@@ -74,10 +74,11 @@ const namesOf = (processes: readonly SimulatedProcess[]): string[] =>
 const seen = ({ id, coordinator: { items } }: SimulatedProcess): Seen => ({ id, items });
 
 /** Who will hold what, by what was foretold. */
-function foretold(before: readonly string[], { total, moved }: Prediction): string[] {
+function foretold(before: readonly string[], { total, moved, unplaced }: Prediction): string[] {
   const isOther = before.length !== total;
   const owners = Array.from({ length: total }, (_, item) => (isOther ? '-' : before[item]!));
   for (const { item, to } of moved) owners[item] = to;
+  for (const item of unplaced) owners[item] = '-';
   return owners;
 }
 
