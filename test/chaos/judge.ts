@@ -20,17 +20,14 @@ export interface Gap {
 }
 
 export const OVERLAP = 'a shard is never held by two';
-export const STALE_WRITE = 'no stale write is accepted';
 export const EARLY_SUCCESSOR = 'nobody writes before its predecessor is done';
 export const WEDGE = 'nothing wedges';
 
 /** The simulation's checker, and what only a real store can show of those who kept to the rules. */
 export function judge(history: History, orderly: ReadonlySet<string>): Violation[] {
-  return [
-    ...check(history),
-    ...returningWriters(history),
-    ...earlySuccessors(history, orderly),
-  ].toSorted((a, b) => a.time - b.time);
+  return [...check(history), ...earlySuccessors(history, orderly)].toSorted(
+    (a, b) => a.time - b.time,
+  );
 }
 
 /**
@@ -43,27 +40,6 @@ function earlySuccessors(history: History, orderly: ReadonlySet<string>): Violat
     const { item, who, token, time } = event;
     const text = `${who}, still at work, could not write item ${item} with token ${token}`;
     return [{ time, rule: EARLY_SUCCESSOR, text }];
-  });
-}
-
-/**
- * Whoever has written an item after another holder has its successor: nothing of the former one's is
- * accepted any more. Says more than falling tokens do where two holders have the same one.
- */
-export function returningWriters(history: History): Violation[] {
-  const latest = new Map<number, string>();
-  const former = new Set<string>();
-  return history.flatMap((event) => {
-    if (event.kind !== 'write' || !event.accepted) return [];
-    const { item, who, token, time } = event;
-    const holding = `${who} with token ${token}`;
-    const before = latest.get(item);
-    latest.set(item, holding);
-    if (before === holding) return [];
-    if (before !== undefined) former.add(`${item} ${before}`);
-    if (!former.has(`${item} ${holding}`)) return [];
-    const text = `${holding} wrote item ${item} after ${before}`;
-    return [{ time, rule: STALE_WRITE, text }];
   });
 }
 

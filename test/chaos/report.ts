@@ -1,9 +1,10 @@
 import { textTable } from '../kit/text-table.js';
+import { STALE_WRITE } from '../simulation/checker.js';
 import type { ChaosProgress } from './chaos.js';
 import { FAULTS } from './faults.js';
 import type { Freeze } from './freeze-lane.js';
 import { type FreezesProgress, gapsOf, rowOf } from './freezes.js';
-import { OVERLAP, STALE_WRITE, WEDGE } from './judge.js';
+import { OVERLAP, WEDGE } from './judge.js';
 
 /** One line of what a run has come to. */
 export function liveLine(progress: ChaosProgress): string {

@@ -525,7 +525,39 @@ const hooks: Break[] = [
       coordinator(
         'shards',
         'const released: Holding[] = [];',
-        'for (const holding of holdings) holding.abort(reason);\n    const released: Holding[] = [];',
+        'for (const holding of holdings) holding.abort(reasonOf(holding.item));\n    const released: Holding[] = [];',
+      ),
+    ],
+  },
+  {
+    name: 'not-released-on-shutdown',
+    breaks: '@OnShardReleased does not run for what is given up on shutdown.',
+    edits: [
+      coordinator(
+        'shards',
+        'this.hooks.shardReleased({ item, token, reason }),',
+        "reason === 'shutdown' ? undefined : this.hooks.shardReleased({ item, token, reason }),",
+      ),
+    ],
+  },
+  {
+    name: 'released-before-started',
+    breaks: '@OnShardReleased does not wait for @OnShardingStarted.',
+    edits: [coordinator('shards', 'await deadline.meets(announced);', '')],
+  },
+  {
+    name: 'removed-items-not-streamed',
+    breaks: '`assignment$` does not tell what was taken away.',
+    edits: [coordinator('assignment-stream', 'removed: notIn(now, before),', 'removed: [],')],
+  },
+  {
+    name: 'surrendered-before-drain',
+    breaks: 'A surrender is stored while the workers of its items still end.',
+    edits: [
+      coordinator(
+        'follower',
+        'await this.#releaseAll(reason);\n      if',
+        'void this.#releaseAll(reason);\n      if',
       ),
     ],
   },

@@ -12,6 +12,19 @@ export function describeViolation({ time, rule, text }: Violation): string {
 
 type Of<K extends Event['kind']> = Extract<Event, { kind: K }>;
 
+export const STALE_WRITE = 'no stale write is accepted';
+const IN_ORDER = 'hooks run in order and in pairs';
+
+/** Whether a process has come to its end. */
+function isOver(event: Event): event is Of<'died' | 'left'> {
+  return event.kind === 'died' || event.kind === 'left';
+}
+
+/** One holding, by whoever has it. */
+function holdingOf({ who, item, token }: { who: string; item: number; token: bigint }): string {
+  return `${who} ${item} ${token}`;
+}
+
 /**
  * Judges a history by the guarantee alone. It knows nothing of the implementation: only who said when
  * that it owns or leads, which hooks ran, and what a fenced resource accepted.
@@ -28,6 +41,12 @@ export function check(history: History): Violation[] {
     ...termsThatDoNotRise(history),
     ...hooksOutOfOrder(history),
     ...staleWrites(history),
+    ...returningWriters(history),
+    ...workAfterItsEnd(history),
+    ...heldOtherwiseThanTold(history),
+    ...only(history, 'contradiction').map(({ time, who, text }) => ({
+      ...{ time, rule: 'all answers agree', text: `${who} ${text}` },
+    })),
     ...exercisesGoneWrong(history),
     ...only(history, 'stuck').map(({ time, text }) => ({ time, rule: 'nothing wedges', text })),
   ].toSorted((a, b) => a.time - b.time);
@@ -107,7 +126,7 @@ function mixedWork(history: History): Violation[] {
   const working = new Map<string, Map<number, Of<'acquired'>>>();
   const violations: Violation[] = [];
   for (const event of history) {
-    if (event.kind === 'died') working.delete(event.who);
+    if (isOver(event)) working.delete(event.who);
     if (event.kind === 'released') working.get(event.who)?.delete(event.item);
     if (event.kind !== 'acquired') continue;
     const { who, item, total, time } = event;
@@ -181,7 +200,7 @@ function twoLeaders(history: History): Violation[] {
   const spans: { who: string; from: number; to: number }[] = [];
   const current = new Map<string, { who: string; from: number; to: number }>();
   for (const event of history) {
-    if (event.kind === 'leader-lost' || event.kind === 'died') current.delete(event.who);
+    if (event.kind === 'leader-lost' || isOver(event)) current.delete(event.who);
     if (event.kind !== 'leads' && event.kind !== 'leader') continue;
     const open = current.get(event.who);
     if (open && event.kind === 'leads') open.to = event.time;
@@ -229,8 +248,10 @@ function hooksOutOfOrder(history: History): Violation[] {
   const isWorkKnown = history.some(({ kind }) => kind === 'told' || kind === 'ended');
   const rebalancing = new Set<string>();
   const leading = new Set<string>();
+  /** Whose signal has fired, and who has not been told since that a rebalance started. */
+  const unannounced = new Set<string>();
   const report = (time: number, text: string): void => {
-    violations.push({ time, rule: 'hooks run in order and in pairs', text });
+    violations.push({ time, rule: IN_ORDER, text });
   };
   for (const event of history) {
     switch (event.kind) {
@@ -245,6 +266,7 @@ function hooksOutOfOrder(history: History): Violation[] {
         const key = `${event.who} ${event.item} ${event.token}`;
         if (event.isOwned) report(event.time, `${key} is owned when its signal fires`);
         told.set(key, event);
+        unannounced.add(key);
         break;
       }
       case 'ended':
@@ -258,10 +280,15 @@ function hooksOutOfOrder(history: History): Violation[] {
         if (isWorkKnown && working.has(worker) && told.get(worker)?.isInTime !== false) {
           report(event.time, `${worker} released before its worker has ended`);
         }
+        const isExcused = event.isLate === true || event.reason === 'shutdown';
+        if (unannounced.delete(worker) && !isExcused) {
+          report(event.time, `${worker} released before a start was announced`);
+        }
         break;
       }
       case 'started':
         rebalancing.add(event.who);
+        for (const key of unannounced) if (key.startsWith(`${event.who} `)) unannounced.delete(key);
         break;
       case 'completed':
         if (!rebalancing.delete(event.who))
@@ -275,11 +302,20 @@ function hooksOutOfOrder(history: History): Violation[] {
         if (!leading.delete(event.who))
           report(event.time, `${event.who} lost what it did not have`);
         break;
-      case 'died':
-        for (const key of held.keys()) if (key.startsWith(`${event.who} `)) held.delete(key);
+      case 'left':
+      case 'died': {
+        const isLeft = event.kind === 'left';
+        for (const key of held.keys()) {
+          if (!key.startsWith(`${event.who} `)) continue;
+          if (isLeft) report(event.time, `${key} is not released, and ${event.who} has left`);
+          held.delete(key);
+        }
         rebalancing.delete(event.who);
-        leading.delete(event.who);
+        if (leading.delete(event.who) && isLeft) {
+          report(event.time, `${event.who} has left, and its leadership has not ended`);
+        }
         break;
+      }
       default:
     }
   }
@@ -296,7 +332,99 @@ function staleWrites(history: History): Violation[] {
       return [];
     }
     const text = `${who} wrote item ${item} with token ${token} after ${before}`;
-    return [{ time, rule: 'no stale write is accepted', text }];
+    return [{ time, rule: STALE_WRITE, text }];
+  });
+}
+
+/**
+ * Whoever has written an item after another holder has its successor: nothing of the former one's is
+ * accepted any more. Says more than falling tokens do where two holders have the same one.
+ */
+function returningWriters(history: History): Violation[] {
+  const latest = new Map<number, string>();
+  const former = new Set<string>();
+  return only(history, 'write').flatMap(({ time, who, item, token, accepted }) => {
+    if (!accepted) return [];
+    const holding = `${who} with token ${token}`;
+    const before = latest.get(item);
+    latest.set(item, holding);
+    if (before === holding) return [];
+    if (before !== undefined) former.add(`${item} ${before}`);
+    if (!former.has(`${item} ${holding}`)) return [];
+    return [{ time, rule: STALE_WRITE, text: `${holding} wrote item ${item} after ${before}` }];
+  });
+}
+
+/**
+ * What was released is not worked on any more, and what the store was told to be free is not held: only
+ * a worker that has overrun its time may go on. Where nobody says when workers end nothing is known.
+ */
+function workAfterItsEnd(history: History): Violation[] {
+  const working = new Set<string>();
+  const told = new Map<string, Of<'told'>>();
+  const released = new Set<string>();
+  const free = new Set<string>();
+  return history.flatMap((event): Violation[] => {
+    const found = (rule: string, text: string): Violation[] => [{ time: event.time, rule, text }];
+    if (!('token' in event)) return [];
+    const holding = holdingOf(event);
+    const isInTime = told.get(holding)?.isInTime === true;
+    switch (event.kind) {
+      case 'acquired':
+        working.add(holding);
+        break;
+      case 'told':
+        told.set(holding, event);
+        break;
+      case 'ended':
+        working.delete(holding);
+        break;
+      case 'released':
+        released.add(holding);
+        break;
+      case 'write':
+        if (isInTime && released.has(holding)) {
+          return found(IN_ORDER, `${holding} is written after its release`);
+        }
+        break;
+      case 'owns':
+        if (free.has(holding)) return found(FREE, `${holding} is held`);
+        break;
+      case 'freed':
+        free.add(holding);
+        if (working.has(holding) && (isInTime || !told.has(holding))) {
+          return found(FREE, `${holding} is still worked on`);
+        }
+        break;
+      default:
+    }
+    return [];
+  });
+}
+
+const FREE = 'an acknowledged release is never followed by work';
+
+/** At rest everybody holds just what its hooks were given. */
+function heldOtherwiseThanTold(history: History): Violation[] {
+  const held = new Map<number, Set<string>>();
+  const holdersOf = (item: number): Set<string> => {
+    const holders = held.get(item) ?? new Set();
+    held.set(item, holders);
+    return holders;
+  };
+  return history.flatMap((event) => {
+    if (event.kind === 'acquired') holdersOf(event.item).add(event.who);
+    if (event.kind === 'released') holdersOf(event.item).delete(event.who);
+    if (isOver(event)) for (const holders of held.values()) holders.delete(event.who);
+    if (event.kind !== 'exercised' || !event.holders) return [];
+    const count = Math.max(event.holders.length, ...[...held.keys()].map((item) => item + 1));
+    return Array.from({ length: count }, (_, item) => item).flatMap((item) => {
+      const holder = event.holders![item] ?? '-';
+      const told = [...(held.get(item) ?? [])].join(' and ') || '-';
+      if (told === holder) return [];
+      const text = `item ${item} is held by ${holder}, and was given to ${told}`;
+      return [{ time: event.time, rule: IN_ORDER, text }];
+    });
   });
 }
 

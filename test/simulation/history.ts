@@ -35,13 +35,26 @@ export type Event = { readonly time: number } & (
       readonly isInTime: boolean;
     }
   | {
-      /** A worker has ended, or its release was told. */
-      readonly kind: 'ended' | 'released';
+      /** A worker has ended; or the store was told that its item is free. */
+      readonly kind: 'ended' | 'freed';
       readonly who: string;
       readonly item: number;
       readonly token: bigint;
     }
-  | { readonly kind: 'started' | 'completed' | 'died'; readonly who: string }
+  | {
+      readonly kind: 'released';
+      readonly who: string;
+      readonly item: number;
+      readonly token: bigint;
+      readonly reason?: string;
+      /** Whether the drainTimeout had passed, after which nothing is waited for. */
+      readonly isLate?: boolean;
+    }
+  | { readonly kind: 'started' | 'completed'; readonly who: string }
+  /** A process ends: at once, or in good order. */
+  | { readonly kind: 'died' | 'left'; readonly who: string }
+  /** Two answers of the same instance do not fit together. */
+  | { readonly kind: 'contradiction'; readonly who: string; readonly text: string }
   | {
       readonly kind: 'leader';
       readonly who: string;
@@ -75,6 +88,8 @@ export type Event = { readonly time: number } & (
       readonly kind: 'exercised';
       /** Who holds what now, as in `foretold`. */
       readonly owners?: readonly string[];
+      /** The same, by the name that a holder has in the history. */
+      readonly holders?: readonly string[];
     }
   /** The wall clock of a machine was set to another time. */
   | { readonly kind: 'stepped' }

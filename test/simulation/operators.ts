@@ -1,4 +1,5 @@
 import type { GroupConfig } from '../../lib/coordinator/group-config.js';
+import { SeededRandom } from '../kit/seeded-random.js';
 
 /** What an operator sets besides the total. */
 export type Settings = Omit<GroupConfig, 'total'>;
@@ -12,10 +13,11 @@ export function zoneOf(id: string): string {
 
 /** What an operator comes to think of, by a number from 0 to 1; `ids` are those it knows. */
 export function drawSettings(choice: number, ids: readonly string[]): Settings {
-  const number = Math.floor(choice * 1_000_000);
-  const item = number % 7;
-  const id = ids[number % ids.length]!;
-  const other = ids[(number >> 3) % ids.length]!;
+  // Each drawn on its own, so that every idea meets every instance.
+  const random = new SeededRandom(Math.floor(choice * 2 ** 32));
+  const item = random.below(7);
+  const id = random.pick(ids);
+  const other = random.pick(ids);
   const ideas: Partial<Settings>[] = [
     {},
     { paused: true },
@@ -38,7 +40,7 @@ export function drawSettings(choice: number, ids: readonly string[]): Settings {
     { strategy: 'average', items: { [item]: { disabled: true } } },
     { strategy: 'nobody knows it' },
   ];
-  return { ...PLAIN, ...ideas[number % ideas.length]! };
+  return { ...PLAIN, ...random.pick(ideas) };
 }
 
 /** A live instance and what it holds. */

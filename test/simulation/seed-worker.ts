@@ -5,8 +5,9 @@ import { simulate } from './simulation.js';
 
 export interface SeedVerdict {
   readonly seed: number;
-  readonly settledAfter: number;
-  readonly faults: number;
+  /** Undefined, like the next, if the seed has not come to its end. */
+  readonly settledAfter?: number;
+  readonly faults?: number;
   /** None if all is well. */
   readonly violations: readonly Violation[];
 }

@@ -54,8 +54,8 @@ async function runMany(from: number, count: number): Promise<boolean> {
     from,
     count,
     onVerdict: (verdict, done) => {
-      faults += verdict.faults;
-      longest = Math.max(longest, verdict.settledAfter);
+      faults += verdict.faults ?? 0;
+      longest = Math.max(longest, verdict.settledAfter ?? 0);
       for (const violation of verdict.violations) {
         console.log(`seed ${verdict.seed}: ${describeViolation(violation)}`);
       }

@@ -1,16 +1,20 @@
 import { Coordinator } from '../../lib/coordinator/coordinator.js';
-import type {
-  CoordinatorHooks,
-  CoordinatorOptions,
-} from '../../lib/coordinator/coordinator.types.js';
+import type { CoordinatorOptions } from '../../lib/coordinator/coordinator.types.js';
 import type { Shard } from '../../lib/interfaces/sharding-values.interface.js';
+import type { HookKind } from '../../lib/interfaces/sharding-metadata.interface.js';
 import type { Environment, Log } from '../../lib/registry/environment.js';
 import type { MemoryCluster, MemoryRegistry } from '../../lib/registry/memory/index.js';
+import { HookDispatcher, type HookListener } from '../../lib/sharding.dispatcher.js';
 import type { SeededRandom } from '../kit/seeded-random.js';
 import type { VirtualClock } from '../kit/virtual-clock.js';
 import type { Happening } from './history.js';
 import { zoneOf } from './operators.js';
 import { ProcessClock } from './process-clock.js';
+
+/** What a timer may miss its time by. */
+const ROUNDING = 1e-3;
+
+const ITEMS = Array.from({ length: 16 }, (_, item) => item);
 
 /** How the application of a process behaves. */
 export interface Temper {
@@ -43,7 +47,11 @@ export class SimulatedProcess {
   readonly #shards = new Map<number, Shard>();
   /** What it said when it was last asked. */
   readonly #claims = new Set<Shard>();
+  /** When the signal of each item fired last. */
+  readonly #toldAt = new Map<number, number>();
   #saysItLeads = false;
+  /** What its stream of assignments adds up to. */
+  readonly #streamed = new Set<number>();
 
   constructor(
     private readonly world: World,
@@ -69,6 +77,10 @@ export class SimulatedProcess {
       this.#hooks(),
       environment,
     );
+    this.coordinator.assignment$.subscribe(({ added, removed }) => {
+      for (const item of removed) this.#streamed.delete(item);
+      for (const item of added) this.#streamed.add(item);
+    });
   }
 
   get isAlive(): boolean {
@@ -108,10 +120,52 @@ export class SimulatedProcess {
         this.world.report({ kind: 'disowns', who, item, token });
       }
     }
+    this.#compareTokens();
     const { isLeader } = coordinator;
     if (isLeader) this.world.report({ kind: 'leads', who });
     else if (this.#saysItLeads) this.world.report({ kind: 'leads-no-more', who });
     this.#saysItLeads = isLeader;
+  }
+
+  /** At rest each way to ask what it holds gives the same answer. */
+  compareAnswers(): void {
+    const { items, assignment } = this.coordinator;
+    const held = items.join(' ');
+    const owned = this.#askable.filter((item) => this.coordinator.owns(item));
+    const answers = {
+      'assignment.items': assignment.items,
+      'assignment$ in sum': [...this.#streamed].toSorted((a, b) => a - b),
+      'assignment.tokens': [...assignment.tokens.keys()],
+      ...(this.coordinator.total === this.#askable.length ? { 'owns()': owned } : {}),
+    };
+    for (const [name, answer] of Object.entries(answers)) {
+      if (answer.join(' ') === held) continue;
+      this.#contradict(`has the items ${held}, and ${answer.join(' ')} by ${name}`);
+    }
+  }
+
+  /** Also of items that no hook has told of. */
+  #compareTokens(): void {
+    for (const item of this.#askable) {
+      const token = this.coordinator.token(item);
+      const owns = this.coordinator.owns(item);
+      if (owns !== (token !== undefined)) {
+        this.#contradict(`says ${owns} to owns(${item}), and ${token} to token(${item})`);
+      }
+      const given = this.#shards.get(item)?.token;
+      if (token !== undefined && token !== given) {
+        this.#contradict(`has item ${item} with token ${token}, and was given it with ${given}`);
+      }
+    }
+  }
+
+  /** Not so many that asking takes longer than all else. */
+  get #askable(): readonly number[] {
+    return ITEMS.slice(0, this.coordinator.total);
+  }
+
+  #contradict(text: string): void {
+    this.world.report({ kind: 'contradiction', who: this.name, text });
   }
 
   pause({ isAsleep = false } = {}): void {
@@ -147,10 +201,9 @@ export class SimulatedProcess {
 
   async #stop(): Promise<void> {
     await this.coordinator.stop();
+    if (this.#state === 'stopping') this.world.report({ kind: 'left', who: this.name });
     await this.registry.close();
-    if (this.#state !== 'stopping') return;
-    this.#state = 'gone';
-    this.world.report({ kind: 'died', who: this.name });
+    if (this.#state === 'stopping') this.#state = 'gone';
   }
 
   reshard(): void {
@@ -173,68 +226,78 @@ export class SimulatedProcess {
       .catch((error: unknown) => this.#note(`resume failed: ${String(error)}`));
   }
 
-  #hooks(): CoordinatorHooks {
+  /** Through what guards the methods of an application, which may throw. */
+  #hooks(): HookDispatcher {
     const who = this.name;
     const { world } = this;
-    return {
-      leader: async ({ term, signal }) => {
-        world.report({ kind: 'leader', who, term });
-        world.askAll();
-        await this.#until(signal);
-        await this.#hook();
-      },
-      leaderLost: async () => {
-        world.report({ kind: 'leader-lost', who });
-        await this.#hook();
-      },
-      shardingStarted: async () => {
-        world.report({ kind: 'started', who });
-        await this.#hook();
-      },
-      shardingCompleted: async () => {
-        world.report({ kind: 'completed', who });
-        await this.#hook();
-      },
-      shardAcquired: async (shard) => {
-        const { item, token, total } = shard;
-        this.#shards.set(item, shard);
-        world.report({ kind: 'acquired', who, item, token, total });
-        world.askAll();
-        await this.#work(shard);
-      },
-      shardReleased: async ({ item, token }) => {
-        world.report({ kind: 'released', who, item, token });
-        await this.#hook();
-      },
-    };
+    const hooks = new HookDispatcher(this.#log());
+    const on = <K extends HookKind>(kind: K, run: HookListener<K>['run']): void =>
+      hooks.add(kind, { label: `${who}@${kind}`, decorator: kind, run });
+    on('leader', async ({ term, signal }) => {
+      world.report({ kind: 'leader', who, term });
+      world.askAll();
+      await this.#until(signal);
+      await this.#hook();
+    });
+    on('leaderLost', async () => {
+      world.report({ kind: 'leader-lost', who });
+      await this.#hook();
+    });
+    on('shardingStarted', async () => {
+      world.report({ kind: 'started', who });
+      await this.#hook();
+    });
+    on('shardingCompleted', async () => {
+      world.report({ kind: 'completed', who });
+      await this.#hook();
+    });
+    on('shardAcquired', async (shard) => {
+      const { item, token, total } = shard;
+      this.#shards.set(item, shard);
+      world.report({ kind: 'acquired', who, item, token, total });
+      world.askAll();
+      await this.#work(shard);
+    });
+    on('shardReleased', async ({ item, token, reason }) => {
+      const passed = this.clock.monotonic() - (this.#toldAt.get(item) ?? Infinity);
+      const isLate = passed > this.options.drainTimeout - ROUNDING;
+      world.report({ kind: 'released', who, item, token, reason, isLate });
+      await this.#hook();
+    });
+    return hooks;
   }
 
   /** Writes now and then, without looking at the lease: the resource has to refuse what is stale. */
   async #work(shard: Shard): Promise<void> {
     const { item, token, signal } = shard;
     const who = this.name;
-    if (this.temper.throws()) return this.world.report({ kind: 'ended', who, item, token });
+    const isShort = this.temper.throws();
+    const takes = isShort ? 0 : this.temper.drain();
+    const isInTime = takes < this.options.drainTimeout;
+    signal.addEventListener('abort', () => {
+      const isOwned = this.coordinator.owns(item);
+      this.#toldAt.set(item, this.clock.monotonic());
+      this.world.report({ kind: 'told', who, item, token, isOwned, isInTime });
+    });
     let isEnded = false;
     const writeOn = (): void => {
       if (isEnded) return;
       this.world.write(this.name, item, token);
       this.clock.setTimer(writeOn, 200 + this.random.below(1_000));
     };
-    writeOn();
-    const takes = this.temper.drain();
-    const isInTime = takes < this.options.drainTimeout;
-    signal.addEventListener('abort', () => {
-      const isOwned = this.coordinator.owns(item);
-      this.world.report({ kind: 'told', who, item, token, isOwned, isInTime });
-    });
-    await this.#until(signal);
-    await this.#wait(takes);
+    if (!isShort) {
+      writeOn();
+      await this.#until(signal);
+      await this.#wait(takes);
+    }
     isEnded = true;
     this.world.report({ kind: 'ended', who, item, token });
+    if (isShort || this.temper.throws()) throw new Error('as drawn');
   }
 
   async #hook(): Promise<void> {
     await this.#wait(this.temper.hook());
+    if (this.temper.throws()) throw new Error('as drawn');
   }
 
   #until(signal: AbortSignal): Promise<void> {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { Worker } from 'node:worker_threads';
 import { check, describeViolation } from './checker.js';
-import { runSeeds } from './seed-runner.js';
+import { judge, runSeeds } from './seed-runner.js';
 import { simulate } from './simulation.js';
 
 const SEEDS = 1_000;
@@ -22,6 +23,28 @@ describe('the simulation', () => {
     },
     10 * 60_000,
   );
+});
+
+describe('a run of seeds', () => {
+  const verdictOf = async (code: string, patience: number): Promise<unknown> => {
+    const worker = new Worker(code, { eval: true });
+    const verdict = await judge(worker, 4711, patience);
+    await worker.terminate();
+    return verdict;
+  };
+  const failure = (text: string) => ({
+    seed: 4711,
+    violations: [expect.objectContaining({ text })],
+  });
+
+  it('names the seed that throws, and the one that never ends', async () => {
+    const onSeed = (code: string): string =>
+      `require('node:worker_threads').parentPort.on('message', () => { ${code} })`;
+    expect(await verdictOf(onSeed("throw new Error('boom')"), 60_000)).toEqual(
+      failure('Error: boom'),
+    );
+    expect(await verdictOf(onSeed('for (;;);'), 50)).toEqual(failure('not within 0.05 s'));
+  });
 });
 
 describe('the checker', () => {
@@ -85,13 +108,16 @@ describe('the checker', () => {
       ({ kind: 'told', time: 2, who: 'a', item: 0, token: 1n, isOwned, isInTime }) as const;
     const over = (time: number, kind: 'ended' | 'released') =>
       ({ kind, time, who: 'a', item: 0, token: 1n }) as const;
+    const announced = { kind: 'started', time: 3, who: 'a' } as const;
     const outOfOrder = ['hooks run in order and in pairs'];
     expect(rules(acquired(1, 0), told(true, true))).toEqual(outOfOrder);
-    expect(rules(acquired(1, 0), told(false, true), over(3, 'released'))).toEqual(outOfOrder);
-    expect(rules(acquired(1, 0), told(false, false), over(3, 'released'))).toEqual([]);
-    expect(rules(acquired(1, 0), told(false, true), over(3, 'ended'), over(4, 'released'))).toEqual(
-      [],
+    expect(rules(acquired(1, 0), told(false, true), announced, over(3, 'released'))).toEqual(
+      outOfOrder,
     );
+    expect(rules(acquired(1, 0), told(false, false), announced, over(3, 'released'))).toEqual([]);
+    expect(
+      rules(acquired(1, 0), told(false, true), announced, over(3, 'ended'), over(4, 'released')),
+    ).toEqual([]);
   });
 
   it('finds exercises in which too much moves, or that somebody does not hear of', () => {
@@ -127,6 +153,69 @@ describe('the checker', () => {
       rules({ ...exercise, atOnce: 1 }, ...events, over).filter((rule) => rule.includes('at once'));
     expect(found(told(2, 0), released, told(5, 1))).toEqual([]);
     expect(found(told(2, 0), told(3, 1), released)).toEqual(['no more move at once than may']);
+  });
+
+  const ended = (time: number, kind: 'ended' | 'freed') =>
+    ({ kind, time, who: 'a', item: 0, token: 1n }) as const;
+  const toldInTime = (isInTime = true) =>
+    ({ kind: 'told', time: 2, who: 'a', item: 0, token: 1n, isOwned: false, isInTime }) as const;
+  const released = (time: number, rest: object = {}) =>
+    ({ kind: 'released', time, who: 'a', item: 0, token: 1n, ...rest }) as const;
+  const started = (time: number) => ({ kind: 'started', time, who: 'a' }) as const;
+
+  it('finds releases that were not announced, unless there was no time or need', () => {
+    const before = [acquired(1, 0), toldInTime(), ended(3, 'ended')];
+    expect(rules(...before, released(4))).toEqual(['hooks run in order and in pairs']);
+    expect(rules(...before, started(3), released(4))).toEqual([]);
+    expect(rules(...before, released(4, { isLate: true }))).toEqual([]);
+    expect(rules(...before, released(4, { reason: 'shutdown' }))).toEqual([]);
+  });
+
+  it('finds whoever leaves while it holds or leads', () => {
+    const left = { kind: 'left', time: 9, who: 'a' } as const;
+    expect(rules(acquired(1, 0), left)).toEqual(['hooks run in order and in pairs']);
+    expect(rules(acquired(1, 0), { ...left, kind: 'died' })).toEqual([]);
+    expect(rules({ kind: 'leader', time: 1, who: 'a', term: 1n }, left)).toEqual([
+      'hooks run in order and in pairs',
+    ]);
+  });
+
+  it('finds work that goes on after its end, unless its time was over', () => {
+    const written = { kind: 'write', time: 5, who: 'a', item: 0, token: 1n } as const;
+    const over = [started(3), released(4), { ...written, accepted: false }];
+    expect(rules(acquired(1, 0), toldInTime(), ended(3, 'ended'), ...over)).toEqual([
+      'hooks run in order and in pairs',
+    ]);
+    expect(rules(acquired(1, 0), toldInTime(false), ...over)).toEqual([]);
+  });
+
+  it('finds an acknowledgement before the end of the work', () => {
+    const tooEarly = ['an acknowledged release is never followed by work'];
+    expect(rules(acquired(1, 0), toldInTime(), ended(3, 'freed'))).toEqual(tooEarly);
+    expect(rules(acquired(1, 0), ended(3, 'freed'))).toEqual(tooEarly);
+    expect(rules(acquired(1, 0), toldInTime(false), ended(3, 'freed'))).toEqual([]);
+    const over = [acquired(1, 0), toldInTime(), ended(3, 'ended'), ended(4, 'freed')];
+    expect(rules(...over)).toEqual([]);
+    expect(rules(...over, owns(5, 'a', 1n))).toEqual(tooEarly);
+  });
+
+  it('finds holdings at rest that no hook was told of, and answers that do not fit', () => {
+    const rest = (...holders: string[]) => ({ kind: 'exercised', time: 9, holders }) as const;
+    expect(rules(acquired(1, 0), rest('a', '-'))).toEqual([]);
+    expect(rules(acquired(1, 0), rest('a', 'a'))).toEqual(['hooks run in order and in pairs']);
+    expect(rules(acquired(1, 0), rest('-'))).toEqual(['hooks run in order and in pairs']);
+    expect(rules({ kind: 'contradiction', time: 1, who: 'a', text: 'x' })).toEqual([
+      'all answers agree',
+    ]);
+  });
+
+  it('finds a holder that writes after its successor, even with the same token', () => {
+    const write = (time: number, who: string, token: bigint) =>
+      ({ kind: 'write', time, who, item: 0, token, accepted: true }) as const;
+    expect(rules(write(1, 'a', 5n), write(2, 'b', 5n), write(3, 'a', 5n))).toEqual([
+      'no stale write is accepted',
+    ]);
+    expect(rules(write(1, 'a', 5n), write(2, 'b', 6n), write(3, 'a', 7n))).toEqual([]);
   });
 
   it('finds hooks without their counterpart', () => {

@@ -14,6 +14,7 @@ import { SeededRandom } from '../kit/seeded-random.js';
 import { type VirtualClock, VirtualTime } from '../kit/virtual-clock.js';
 import { check, type Violation } from './checker.js';
 import { drawSchedule, type Fault } from './faults.js';
+import { FreedItems } from './freed-items.js';
 import type { Event, Happening } from './history.js';
 import {
   countHolders,
@@ -73,14 +74,16 @@ const namesOf = (processes: readonly SimulatedProcess[]): string[] =>
 const seen = ({ id, coordinator: { items } }: SimulatedProcess): Seen => ({ id, items });
 
 /** Who will hold what, by what was foretold. */
-function foretold(before: readonly string[], { total, moved }: Prediction): string[] {
+function foretold(before: readonly string[], { total, moved, unplaced }: Prediction): string[] {
   const isOther = before.length !== total;
   const owners = Array.from({ length: total }, (_, item) => (isOther ? '-' : before[item]!));
   for (const { item, to } of moved) owners[item] = to;
+  for (const item of unplaced) owners[item] = '-';
   return owners;
 }
 
 const NAMESPACE = 'group';
+const OPERATOR = 'operator';
 const CONFIG = `/${NAMESPACE}/config`;
 
 /** Runs one seed: the same seed gives the same history on every machine. */
@@ -141,9 +144,16 @@ class Simulation implements World {
       random: network,
       log: { debug() {}, log() {}, warn() {}, error() {} },
     };
-    this.#operator = this.cluster.registry({ label: 'operator', environment });
+    this.#operator = this.cluster.registry({ label: OPERATOR, environment });
     this.#admin = new ShardingAdmin(this.#operator, NAMESPACE, environment);
-    this.cluster.commits$.subscribe(({ by, change }) => {
+    const freedItems = new FreedItems(NAMESPACE);
+    this.cluster.commits$.subscribe((commit) => {
+      const { by, change } = commit;
+      const freed = freedItems.regard(commit);
+      // What somebody else writes into its registration is not its word.
+      if (by !== undefined && by !== OPERATOR) {
+        for (const item of freed) this.report({ kind: 'freed', who: by, ...item });
+      }
       // What was committed counts, also where the operator never got an answer.
       if (change.kind === 'set' && change.path === CONFIG) {
         this.#config = decodeConfig(change.data);
@@ -713,7 +723,12 @@ class Simulation implements World {
       if (problem !== undefined) return this.#getStuck(`after ${name}: ${problem}`);
     }
     this.askAll();
-    this.report({ kind: 'exercised', owners: this.#owners });
+    for (const process of this.#alive) process.compareAnswers();
+    this.report({
+      kind: 'exercised',
+      owners: this.#owners,
+      holders: this.#holders.map((holder) => holder?.name ?? '-'),
+    });
   }
 
   /** Lets time pass until an operator has the answer. */
@@ -739,16 +754,20 @@ class Simulation implements World {
 
   /** Who holds what by its own word; `-` is nobody. */
   get #owners(): string[] {
+    return this.#holders.map((holder) => holder?.id ?? '-');
+  }
+
+  get #holders(): (SimulatedProcess | undefined)[] {
     const { total } = this.#config;
     const alive = this.#alive;
     const count =
       total === 'instances'
         ? countHolders(alive.map(seen), this.#config)
         : Math.max(total, ...alive.map(({ coordinator }) => coordinator.total));
-    const owners = Array.from({ length: count }, () => '-');
-    for (const { id, coordinator } of alive)
-      for (const item of coordinator.items) owners[item] = id;
-    return owners;
+    const holders = Array.from({ length: count }, (): SimulatedProcess | undefined => undefined);
+    for (const process of alive)
+      for (const item of process.coordinator.items) holders[item] = process;
+    return holders;
   }
 
   /** What is not as it should be in quiet times. */
