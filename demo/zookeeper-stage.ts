@@ -1,4 +1,5 @@
-import type { ShardingModuleRootOptions } from '../lib/index.js';
+import { ShardingAdmin, type ShardingModuleRootOptions } from '../lib/index.js';
+import { eventually } from '../test/kit/eventually.js';
 import { uniqueNamespace } from '../test/kit/namespace.js';
 import { type NodeProcess, spawnNode } from '../test/kit/processes.js';
 import { givenEnsemble, locateZooKeeper } from '../test/kit/zookeeper-installation.js';
@@ -100,7 +101,26 @@ export class ZooKeeperStage implements Stage {
 
   async close(): Promise<void> {
     await Promise.all([...this.#actors.keys()].map((name) => this.leave(name)));
-    await this.server?.close();
+    if (this.server) await this.server.close();
+    else await this.#cleanUp();
+  }
+
+  /** The ensemble is somebody's, who wants nothing of ours to stay there. */
+  async #cleanUp(): Promise<void> {
+    const where = { connect: this.connect, namespace: this.#namespace };
+    try {
+      const admin = await ShardingAdmin.connect(where);
+      try {
+        // Whoever crashed just now lives on in the store until its session has timed out.
+        await eventually(() => admin.remove(), { timeout: PATIENCE });
+      } finally {
+        await admin.close();
+      }
+    } catch (error) {
+      this.sheet.tell(
+        `/${where.namespace} is left on ${where.connect}: ${(error as Error).message}`,
+      );
+    }
   }
 
   /** Who ends unasked is mentioned; that it did not settle says the rest. */

@@ -15,6 +15,7 @@ export {
 } from './coordinator/group-config.js';
 export type { HistoryCauses, HistoryEntry } from './coordinator/history-entry.js';
 export * from './registry/memory/index.js';
+export { ANY_VERSION } from './registry/registry.js';
 export type * from './registry/registry.js';
 export {
   AbortedError,

@@ -2,7 +2,8 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Environment } from './registry/environment.js';
 import { MemoryCluster } from './registry/memory/index.js';
 import type { Registry } from './registry/registry.js';
-import { ZooKeeperRegistry } from './registry/zookeeper/index.js';
+import type { ShardingRole } from './interfaces/sharding-options.interface.js';
+import { type MissingChroot, ZooKeeperRegistry } from './registry/zookeeper/index.js';
 import { SHARDING_WORLD } from './sharding.constants.js';
 import type { RegistrySpec } from './sharding.options.js';
 import type { ShardingWorld } from './sharding.world.js';
@@ -17,6 +18,7 @@ export interface RegistryUse {
 interface Connection {
   readonly registry: Registry;
   users: number;
+  hasMember: boolean;
 }
 
 /** The connections of one application: registrations with equal registry options share one. */
@@ -31,11 +33,18 @@ export class ShardingConnections {
   }
 
   /** Nothing connects before the registry's `connect()`. */
-  acquire(spec: RegistrySpec): RegistryUse {
+  acquire(spec: RegistrySpec, role: ShardingRole): RegistryUse {
     const { key, make } = this.#recipe(spec);
-    const connection = this.#connections.get(key) ?? { registry: make(), users: 0 };
+    // Who only observes writes nothing, but members may use the same connection.
+    const missingChroot = (): MissingChroot => (connection.hasMember ? 'create' : 'await');
+    const connection: Connection = this.#connections.get(key) ?? {
+      registry: make(missingChroot),
+      users: 0,
+      hasMember: false,
+    };
     this.#connections.set(key, connection);
     connection.users += 1;
+    connection.hasMember ||= role === 'member';
     let ended = false;
     return {
       registry: connection.registry,
@@ -50,10 +59,17 @@ export class ShardingConnections {
     };
   }
 
-  #recipe(spec: RegistrySpec): { key: unknown; make: () => Registry } {
+  #recipe(spec: RegistrySpec): {
+    key: unknown;
+    make: (missingChroot: () => MissingChroot) => Registry;
+  } {
     const environment = this.#environment;
     if (spec.type === 'zookeeper') {
-      return { key: spec.key, make: () => new ZooKeeperRegistry(spec.options, environment) };
+      const { key, options } = spec;
+      return {
+        key,
+        make: (missingChroot) => new ZooKeeperRegistry({ ...options, missingChroot }, environment),
+      };
     }
     const cluster = spec.cluster ?? (this.#privateCluster ??= new MemoryCluster());
     return { key: cluster, make: () => cluster.registry({ environment }) };

@@ -13,6 +13,7 @@ import {
 } from './decorators/index.js';
 import type { Shard } from './interfaces/sharding-values.interface.js';
 import { MemoryCluster } from './registry/memory/index.js';
+import { NotGuardedError } from './sharding.errors.js';
 import { ShardingModule } from './sharding.module.js';
 import { ShardingService } from './sharding.service.js';
 
@@ -194,10 +195,11 @@ describe('the explorer', () => {
     });
     await app.init();
     await fakes.only.hooks.leaderLost();
-    expect(logs.lines.map((line) => line.replace(/ has no effect: .*/, ''))).toEqual([
-      'warn ShardingExplorer: @OnLeaderLost on PerRequest@lost',
-      'warn ShardingExplorer: @OnLeader on Dependent@lead',
-      'warn ShardingExplorer: @LeaderOnly on Dependent@lead',
+    expect(() => new Dependent(new PerRequest()).lead()).toThrow(NotGuardedError);
+    expect(logs.lines.map((line) => line.replace(/: its provider is .*/, ''))).toEqual([
+      'warn ShardingExplorer: @OnLeaderLost on PerRequest@lost has no effect',
+      'warn ShardingExplorer: @OnLeader on Dependent@lead has no effect',
+      'warn ShardingExplorer: @LeaderOnly on Dependent@lead makes each call throw',
     ]);
     await app.close();
   });

@@ -8,7 +8,13 @@ import type {
 import { SHARDING_GATES } from './sharding.constants.js';
 import type { HookListener } from './sharding.dispatcher.js';
 import { UnknownShardingError } from './sharding.errors.js';
-import { cannotGuard, neverRun, notStatic, unknownRegistrations } from './sharding.messages.js';
+import {
+  cannotGuard,
+  neverCalled,
+  neverLetThrough,
+  neverRun,
+  unknownRegistrations,
+} from './sharding.messages.js';
 import { ShardingMetadataAccessor } from './sharding-metadata.accessor.js';
 import { ShardingRegistrations } from './sharding.registrations.js';
 
@@ -115,11 +121,12 @@ export class ShardingExplorer implements OnModuleInit {
     if (!prototype) return;
     for (const key of this.scanner.getAllMethodNames(prototype)) {
       const method = (prototype as Record<string, unknown>)[key];
-      for (const { decorator } of [
-        ...this.accessor.hooksOf(method),
-        ...this.accessor.guardsOf(method),
-      ]) {
-        this.#logger.warn(notStatic(decorator, `${wrapper.name}@${key}`));
+      const label = `${wrapper.name}@${key}`;
+      for (const { decorator } of this.accessor.hooksOf(method)) {
+        this.#logger.warn(neverCalled(decorator, label));
+      }
+      for (const { decorator } of this.accessor.guardsOf(method)) {
+        this.#logger.warn(neverLetThrough(decorator, label));
       }
     }
   }

@@ -82,12 +82,24 @@ export const unknownRegistrations = (
 export const notAMethod = (decorator: string, label: string): string =>
   `${decorator} on ${label}: it decorates methods only`;
 
+export const onStaticMethod = (decorator: string, label: string): string =>
+  `${decorator} on ${label}: the method is static, and only those of instances are found. Leave \`static\` out`;
+
+export const onSymbolMethod = (decorator: string, label: string): string =>
+  `${decorator} on ${label}: the name of the method is a symbol, and those are not found. Give it a string`;
+
 export const badDecoratorOption = (decorator: string, label: string, problem: string): string =>
   `${decorator} on ${label}: ${problem}`;
 
-export const notStatic = (decorator: string, label: string): string =>
-  `${decorator} on ${label} has no effect: its provider is request-scoped (or depends on one that is), ` +
-  'so there is no instance to call. Move the method to a provider with the default scope';
+const SCOPED = 'its provider is request-scoped (or depends on one that is)';
+
+export const neverCalled = (decorator: string, label: string): string =>
+  `${decorator} on ${label} has no effect: ${SCOPED}, so there is no instance to call. ` +
+  'Move the method to a provider with the default scope';
+
+export const neverLetThrough = (decorator: string, label: string): string =>
+  `${decorator} on ${label} makes each call throw: ${SCOPED}, so its instances are not known. ` +
+  'Move the method to a provider with the default scope';
 
 export const neverRun = (
   name: string | undefined,

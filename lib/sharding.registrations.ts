@@ -63,7 +63,7 @@ export class ShardingRegistrations implements ShardingGates {
   #assemble(name: string | undefined, options: CheckedShardingOptions): ShardingRegistration {
     const context = (part: string): string => (name === undefined ? part : `${part}:${name}`);
     const environment = { ...this.world, log: new Logger(context('Sharding')) };
-    const use = this.connections.acquire(options.registry);
+    const use = this.connections.acquire(options.registry, options.role);
     if (options.role === 'member') {
       this.#assertOwnGroup(name, options.coordinator.namespace, use);
     }

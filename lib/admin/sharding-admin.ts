@@ -128,7 +128,8 @@ export class ShardingAdmin {
       throw new InvalidArgumentError(`The namespace ${shown} cannot be one: ${problem}`);
     }
     const environment = systemEnvironment();
-    const registry = new ZooKeeperRegistry(zookeeper, environment);
+    const where = { ...zookeeper, missingChroot: () => 'refuse' as const };
+    const registry = new ZooKeeperRegistry(where, environment);
     const admin = new ShardingAdmin(registry, namespace, environment, strategies);
     admin.#ownsRegistry = true;
     try {

@@ -3,6 +3,7 @@ import { coordinatorOptions, RecordingHooks } from '../../test/kit/coordinators.
 import { MemoryWorld } from '../../test/kit/memory-world.js';
 import type { ShardingStatus } from '../interfaces/sharding-values.interface.js';
 import type { MemoryRegistry } from '../registry/memory/index.js';
+import { NoAuthError } from '../registry/registry.errors.js';
 import { Coordinator } from './coordinator.js';
 import { ShardingClosedError, ShardingTimeoutError } from './coordinator.errors.js';
 import type { CoordinatorOptions } from './coordinator.types.js';
@@ -132,6 +133,14 @@ describe('a start', () => {
     expect(logged.some((line) => line.startsWith('warn Not ready within 30000 ms'))).toBe(!wait);
   });
 
+  it('fails where the store is closed to it, also if it does not wait', async () => {
+    make({ startup: { wait: false, timeout: 30_000 } });
+    const refused = new NoAuthError({ operation: 'connect', path: '/' }, 'the store');
+    registry.connect = () => Promise.reject(refused);
+    await expect(ended(coordinator.start(), 100)).rejects.toBe(refused);
+    expect(coordinator.status).toBe('closed');
+  });
+
   it('ends when the instance is stopped meanwhile', async () => {
     registry.get = () => new Promise(() => {});
     const start = coordinator.start();
@@ -143,6 +152,18 @@ describe('a start', () => {
 });
 
 describe('readiness', () => {
+  it('is not waited for within a time that is none', async () => {
+    const readiness = new Readiness(world.clock, () => 'connecting');
+    for (const timeout of [0, -1, NaN]) {
+      await expect(readiness.whenReady({ timeout })).rejects.toThrow(
+        `whenReady(): the timeout is ${timeout}; expected a positive number`,
+      );
+    }
+    const ready = readiness.whenReady({ timeout: Infinity });
+    readiness.complete();
+    await expect(ready).rejects.toThrow(ShardingClosedError);
+  });
+
   it('forgets why it once failed', async () => {
     let status: ShardingStatus = 'connecting';
     const readiness = new Readiness(world.clock, () => status);

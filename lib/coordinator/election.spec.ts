@@ -232,6 +232,18 @@ describe('whoever leads', () => {
 });
 
 describe('resigning', () => {
+  it('of the first is sent before whatever its caller sends next', async () => {
+    const a = await stand('a');
+    const b = await stand('b');
+    const { registry, session } = a.client;
+    const resigned = a.election.resign();
+    const seen = registry.children(LATCHES, { session });
+    expect(await seen).toHaveLength(1);
+    await resigned;
+    await world.time.settle();
+    expect([a.heard, b.heard]).toEqual([['elected'], ['elected']]);
+  });
+
   it.each([
     ['the request is lost', (candidate: Candidate) => candidate.link.loseNextRequest()],
     ['the answer is lost', (candidate: Candidate) => candidate.link.loseNextAnswer()],

@@ -57,9 +57,11 @@ export class Election {
 
   /** Leaves the line, or hands over to the next; tried again until the node is gone or the session is. */
   async resign(): Promise<void> {
+    // At the head of the line nothing is under way that could make another node.
+    const mayStillEnter = !this.#isFirst;
     this.#isFirst = false;
     this.#ended.abort();
-    await this.#running;
+    if (mayStillEnter) await this.#running;
     if (this.#path !== undefined) await this.#deleteLatch(this.#path);
     this.#path = undefined;
   }

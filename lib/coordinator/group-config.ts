@@ -1,4 +1,4 @@
-/** What all instances of a group share, kept in `/config`. */
+/** What all instances of a group share, kept in `/config`. @publicApi */
 export interface GroupConfig {
   readonly total: number | 'instances';
   readonly strategy: string;
@@ -14,7 +14,7 @@ export interface GroupConfig {
   readonly maxMoves?: number | `${number}%`;
 }
 
-/** What is said of an item. Left out: nothing is. */
+/** What is said of an item. Left out: nothing is. @publicApi */
 export interface ItemConfig {
   /** Handed to whoever holds it, as it is. */
   readonly parameter?: unknown;
@@ -28,7 +28,7 @@ export interface ItemConfig {
   readonly disabled?: boolean;
 }
 
-/** What is said of an instance. Left out: nothing is. */
+/** What is said of an instance. Left out: nothing is. @publicApi */
 export interface InstanceConfig {
   /** In place of the one it brings along. */
   readonly weight?: number;
@@ -46,7 +46,10 @@ export const MAX_TOTAL = 1_000_000;
 const MAX_CONFIG_BYTES = 900_000;
 const VERSION = 1;
 
-/** A configuration that is not one: the message names the key, its value, and what would be right. */
+/**
+ * A configuration that is not one: the message names the key, its value, and what would be right.
+ * @publicApi
+ */
 export class InvalidConfigError extends Error {
   override readonly name = 'InvalidConfigError';
 }

@@ -1,4 +1,4 @@
-/** One change of who holds what, from its cause until everything had settled. */
+/** One change of who holds what, from its cause until everything had settled. @publicApi */
 export interface HistoryEntry {
   /** When it had settled, by the leader's clock, in milliseconds since 1970. */
   readonly at: number;
@@ -22,7 +22,7 @@ export interface HistoryEntry {
   };
 }
 
-/** What changed between two settled plans. Lists of ids are cut at `MOST_NAMED`. */
+/** What changed between two settled plans. Lists of ids are cut at `MOST_NAMED`. @publicApi */
 export interface HistoryCauses {
   readonly joined: readonly string[];
   /** In good order. */

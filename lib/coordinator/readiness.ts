@@ -11,6 +11,7 @@ import {
 } from 'rxjs';
 import type { ShardingStatus } from '../interfaces/sharding-values.interface.js';
 import type { Clock, Log } from '../registry/environment.js';
+import { assertTimeout } from '../registry/operation-arguments.js';
 import type { Registry } from '../registry/registry.js';
 import { registryErrorCode } from '../registry/registry.errors.js';
 import { aborted$, after } from './async.js';
@@ -90,13 +91,14 @@ export class Readiness {
   }
 
   async whenReady(options: { timeout?: number; signal?: AbortSignal } = {}): Promise<void> {
-    const { timeout, signal } = options;
+    const { timeout = Infinity, signal } = options;
+    assertTimeout('whenReady()', timeout);
     const ready = this.#status.pipe(
       filter((status) => READY.has(status)),
       map(() => undefined),
     );
     const outcomes: Outcome[] = [ready, this.#failures];
-    if (timeout !== undefined) outcomes.push(this.#late(timeout));
+    if (timeout !== Infinity) outcomes.push(this.#late(timeout));
     if (signal) {
       outcomes.push(aborted$(signal).pipe(map(() => new ShardingTimeoutError('Aborted'))));
     }

@@ -47,6 +47,23 @@ describe('unmet wishes', () => {
     ]);
   });
 
+  it('are not looked for where there are no wishes, and are said again afterwards', () => {
+    const said: string[] = [];
+    const wishes = new UnmetWishes((text) => said.push(text));
+    const config = saying({ 3: { needs: { zone: 'x' } } });
+    const roster = rosterOf([], config);
+    const unseen = {
+      ...roster,
+      get seats(): never {
+        throw new Error('looked at');
+      },
+    };
+    wishes.look(config, roster, 20);
+    wishes.look(saying({}), unseen, 20);
+    wishes.look(config, roster, 20);
+    expect(said).toHaveLength(2);
+  });
+
   it('are said once, and again when they have been met meanwhile', () => {
     const said: string[] = [];
     const wishes = new UnmetWishes((text) => said.push(text));
@@ -61,8 +78,8 @@ describe('unmet wishes', () => {
   it('are not looked for again while nothing that they depend on has changed', () => {
     const wishes = new UnmetWishes(() => {});
     let looks = 0;
-    const config = saying({});
-    Object.defineProperty(config, 'items', { get: () => ((looks += 1), {}) });
+    const wish = Object.defineProperty({}, 'needs', { get: () => void (looks += 1) });
+    const config = saying({ 3: wish });
     const roster = rosterOf([inX], config);
     wishes.look(config, roster, 20);
     wishes.look(config, rosterOf([inX], config), 20);

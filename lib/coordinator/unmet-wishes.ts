@@ -11,6 +11,12 @@ export class UnmetWishes {
   constructor(private readonly say: (text: string) => void) {}
 
   look(config: GroupConfig, roster: Roster, total: number): void {
+    // As in most groups: then not even the seats are looked at, for there may be thousands.
+    if (Object.keys(config.items).length === 0) {
+      this.#config = config;
+      this.#said = '';
+      return;
+    }
     const seats = roster.seats.map(({ id, labels }) => [id, labels]);
     const circumstances = JSON.stringify([total, seats]);
     if (config === this.#config && circumstances === this.#circumstances) return;

@@ -1,4 +1,9 @@
-import { badDecoratorOption, notAMethod } from '../sharding.messages.js';
+import {
+  badDecoratorOption,
+  notAMethod,
+  onStaticMethod,
+  onSymbolMethod,
+} from '../sharding.messages.js';
 import { methodLabel } from './method-metadata.js';
 
 type Method = (...args: never) => unknown;
@@ -10,9 +15,13 @@ export function assertMethod<M>(
   target: object,
   key: string | symbol,
 ): M & Method {
+  const label = methodLabel(target, key);
   const method: unknown = descriptor?.value;
-  if (typeof method === 'function') return method as M & Method;
-  throw new TypeError(notAMethod(decorator, methodLabel(target, key)));
+  if (typeof method !== 'function') throw new TypeError(notAMethod(decorator, label));
+  // Neither would ever be found, and nothing would say so.
+  if (typeof target === 'function') throw new TypeError(onStaticMethod(decorator, label));
+  if (typeof key === 'symbol') throw new TypeError(onSymbolMethod(decorator, label));
+  return method as M & Method;
 }
 
 export function assertOptions(

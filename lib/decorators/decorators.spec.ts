@@ -85,6 +85,26 @@ describe('the decorators', () => {
       () => OnLeader()({}, 'lead', undefined as never),
       '@OnLeader on Object@lead: it decorates methods only',
     ],
+    [
+      'a static hook',
+      () => OnLeader()(Date, 'lead', { value: () => {} }),
+      '@OnLeader on Date@lead: the method is static',
+    ],
+    [
+      'a static guarded method',
+      () => LeaderOnly()(Date, 'lead', { value: () => {} }),
+      '@LeaderOnly on Date@lead: the method is static',
+    ],
+    [
+      'a method named by a symbol',
+      () => {
+        class Wrong {
+          @OnLeader() [Symbol.for('lead')](): void {}
+        }
+        return Wrong;
+      },
+      '@OnLeader on Wrong@Symbol(lead): the name of the method is a symbol',
+    ],
     ['no options', () => OnLeader(null as never)({}, 'lead', wrong), 'expected an object such as'],
     [
       'a name as options',

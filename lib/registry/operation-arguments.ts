@@ -23,6 +23,15 @@ export function assertVersion(subject: OperationSubject, version: number): void 
   );
 }
 
+/** Throws before anything is sent if nobody could be waited for so long. */
+export function assertTimeout(call: string, timeout: number, subject?: OperationSubject): void {
+  if (typeof timeout === 'number' && timeout > 0) return;
+  throw new InvalidArgumentError(
+    `${call}: the timeout is ${String(timeout)}; expected a positive number of milliseconds, or Infinity`,
+    subject,
+  );
+}
+
 /** Throws before anything is sent if the node is the root, without which there is no store. */
 export function assertDeletable(subject: OperationSubject): void {
   if (subject.path !== '/') return;

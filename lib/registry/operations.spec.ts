@@ -36,6 +36,19 @@ describe('operations', () => {
     expect([operations.pending, time.pending]).toEqual([0, 0]);
   });
 
+  it('refuse a timeout within which nothing can be answered, sending nothing', async () => {
+    const { operations, sent, run } = bound(new Fixture());
+    operations.connected('s1');
+    for (const timeout of [0, -1, NaN, null as never]) {
+      const error = await failure(run('/a', { timeout }));
+      expect(error).toMatchObject({ code: 'INVALID' });
+      expect(error.message).toContain(`get /a: the timeout is ${timeout}`);
+    }
+    expect([sent, operations.pending]).toEqual([[], 0]);
+    void run('/a', { timeout: Infinity });
+    expect(sent).toEqual(['/a']);
+  });
+
   it('wait for a connection and are sent in order, before whatever is called later', async () => {
     const { operations, sent, run } = bound(new Fixture());
     void run('/a');

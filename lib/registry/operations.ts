@@ -1,4 +1,5 @@
 import type { Clock, Timer } from './environment.js';
+import { assertTimeout } from './operation-arguments.js';
 import type { OperationOptions } from './registry.js';
 import {
   AbortedError,
@@ -100,6 +101,7 @@ export class Operations {
     resolve: (value: T) => void,
     reject: (error: RegistryError) => void,
   ): void {
+    assertTimeout(`${subject.operation} ${subject.path}`, timeout, subject);
     let timer: Timer | undefined;
     let ended = false;
     const end = (): boolean => {

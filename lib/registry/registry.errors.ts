@@ -81,12 +81,12 @@ export class NotEmptyError extends RegistryError {
   }
 }
 
-/** @publicApi */
+/** A node, or the store as a whole, is closed to us. @publicApi */
 export class NoAuthError extends RegistryError {
   readonly code = 'NO_AUTH';
-  constructor(subject: OperationSubject) {
+  constructor(subject: OperationSubject, closed = 'this node') {
     super(
-      `${about(subject)}: access denied; the credentials in registry.auth do not open this node`,
+      `${about(subject)}: access denied; the credentials in registry.auth do not open ${closed}`,
       subject,
     );
   }

@@ -7,9 +7,11 @@ import type { Observable } from 'rxjs';
  * - `lost`: the store says that the session ended, its ephemeral nodes are gone; a new session
  *   follows by itself (`connecting`, then `connected` with another id);
  * - `closed`: by our own word, for good.
+ * @publicApi
  */
 export type SessionState = 'connecting' | 'connected' | 'suspended' | 'lost' | 'closed';
 
+/** @publicApi */
 export interface Session {
   readonly state: SessionState;
   /** The store's id of the session; undefined while there is none. Never used twice. */
@@ -23,7 +25,7 @@ export interface Session {
   readonly timed: boolean;
 }
 
-/** What the store knows of a node besides its data. */
+/** What the store knows of a node besides its data. @publicApi */
 export interface NodeStat {
   /** Grows with every creation in the whole store: tells two nodes of the same path apart. */
   readonly createdId: bigint;
@@ -38,14 +40,16 @@ export interface NodeStat {
   readonly childChanges: number;
 }
 
+/** @publicApi */
 export interface NodeSnapshot {
   readonly data: Buffer;
   readonly stat: NodeStat;
 }
 
-/** A version that matches every version. */
+/** A version that matches every version. @publicApi */
 export const ANY_VERSION = -1;
 
+/** @publicApi */
 export interface OperationOptions {
   /** Milliseconds until the operation is given up with `TimedOutError`. @default the session timeout */
   readonly timeout?: number | undefined;
@@ -54,8 +58,10 @@ export interface OperationOptions {
   readonly session?: string | undefined;
 }
 
+/** @publicApi */
 export type CreateMode = 'persistent' | 'ephemeral' | 'ephemeral-sequential';
 
+/** @publicApi */
 export interface CreateOptions extends OperationOptions {
   /** @default 'persistent' */
   readonly mode?: CreateMode;
@@ -70,6 +76,7 @@ export interface CreateOptions extends OperationOptions {
  * Operations of one session take effect and are answered in the order in which they were called. An
  * operation belongs to the session that is current when it is called; called while no server is
  * reachable it waits within its timeout, and fails with `SessionLostError` when the session is lost.
+ * @publicApi
  */
 export interface Registry {
   readonly session: Session;

@@ -1,23 +1,27 @@
-import { filter, type Subscription, take } from 'rxjs';
+import { EMPTY, filter, type Observable, Subscription, take } from 'rxjs';
 import type { Clock, Timer } from './environment.js';
 import type { OperationOptions, Registry } from './registry.js';
 import { AbortedError, RegistryClosedError, type RegistryError } from './registry.errors.js';
 
 const CONNECT = { operation: 'connect', path: '/' };
 
-/** Resolves once the registry is connected; on the deadline, rejects with what `onTimeout` says. */
+/**
+ * Resolves once the registry is connected; on the deadline, rejects with what `onTimeout` says, and at
+ * once while there is an obstacle that waiting does not remove.
+ */
 export function waitUntilConnected(
   registry: Registry,
   clock: Clock,
   { timeout, signal }: OperationOptions & { timeout: number },
   onTimeout: () => RegistryError,
+  obstacle$: Observable<RegistryError | undefined> = EMPTY,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     let timer: Timer | undefined;
-    let subscription: Subscription | undefined;
+    const subscription = new Subscription();
     const end = (): void => {
       timer?.cancel();
-      subscription?.unsubscribe();
+      subscription.unsubscribe();
       signal?.removeEventListener('abort', onAbort);
     };
     const fail = (error: RegistryError): void => {
@@ -28,18 +32,21 @@ export function waitUntilConnected(
     if (signal?.aborted) return onAbort();
     signal?.addEventListener('abort', onAbort);
     if (timeout !== Infinity) timer = clock.setTimer(() => fail(onTimeout()), timeout);
-    subscription = registry.session$
-      .pipe(
-        filter(({ state }) => state === 'connected'),
-        take(1),
-      )
-      .subscribe({
-        next: () => {
-          end();
-          resolve();
-        },
-        // The stream completes after the first connection, or without one when the registry is closed.
-        complete: () => fail(new RegistryClosedError(CONNECT, false)),
-      });
+    subscription.add(
+      registry.session$
+        .pipe(
+          filter(({ state }) => state === 'connected'),
+          take(1),
+        )
+        .subscribe({
+          next: () => {
+            end();
+            resolve();
+          },
+          // The stream completes after the first connection, or without one when the registry is closed.
+          complete: () => fail(new RegistryClosedError(CONNECT, false)),
+        }),
+    );
+    subscription.add(obstacle$.pipe(filter((obstacle) => obstacle !== undefined)).subscribe(fail));
   });
 }

@@ -7,6 +7,7 @@ import { Group, TIMEOUT } from '../e2e/group.js';
 import { Operator } from '../e2e/operator.js';
 import { eventually } from '../kit/eventually.js';
 import { freePort } from '../kit/free-port.js';
+import { uniqueNamespace } from '../kit/namespace.js';
 import { sharedConnect } from '../kit/shared-zookeeper.js';
 import { command, type Outcome, outcomeOf, startCommand } from './command.js';
 
@@ -296,6 +297,13 @@ describe('the command nest-sharding', () => {
 
     it('to guess where ZooKeeper is, unless it is in the environment', async () => {
       expectRefused(await command(['status']), 2, /where is ZooKeeper/);
+    });
+
+    it('to make the chroot of a mistyped address', async () => {
+      const chroot = `/${uniqueNamespace('typo')}`;
+      const outcome = await command(['status', '--connect', connect + chroot, '--namespace', 'a']);
+      expectRefused(outcome, 3, new RegExp(`: there is no chroot ${chroot} on [^ ]+\n$`));
+      expect(await operator.find(chroot)).toBeUndefined();
       const env = { ZOOKEEPER_CONNECT: connect };
       const { code } = await command(['status', '--namespace', group.namespace], env);
       expect(code).toBe(0);

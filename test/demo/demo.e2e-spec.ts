@@ -1,7 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { join } from 'node:path';
+import { Operator } from '../e2e/operator.js';
 import { checkoutRoot } from '../kit/checkout.js';
+import { uniqueNamespace } from '../kit/namespace.js';
 import { type NodeProcess, spawnNode } from '../kit/processes.js';
+import { sharedConnect } from '../kit/shared-zookeeper.js';
 
 const SCRIPT = join(checkoutRoot, 'tools/start.mjs');
 
@@ -46,6 +49,17 @@ describe('the demo', () => {
     },
     60_000,
   );
+
+  it('leaves nothing on an ensemble that it was given', async () => {
+    const connect = `${sharedConnect()}/${uniqueNamespace('given')}`;
+    demo = await spawnNode(SCRIPT, ['--zookeeper'], { env: { ZOOKEEPER_CONNECT: connect } });
+    await demo.line(/ben joins/, { timeout: 30_000 });
+    const operator = await Operator.open(connect);
+    expect(await operator.children('/')).toEqual([expect.stringMatching(/^demo-/)]);
+    expect(await demo.end('SIGINT')).toEqual({ code: 130, signal: null });
+    expect(await operator.children('/')).toEqual([]);
+    await operator.close();
+  }, 60_000);
 
   it('names its options when it does not know one', async () => {
     demo = await spawnNode(SCRIPT, ['--zoo']);

@@ -58,7 +58,7 @@ export interface MemoryRegistryOptions {
   readonly environment?: Environment;
 }
 
-/** A change that the cluster has committed, for those who watch from outside. */
+/** A change that the cluster has committed, for those who watch from outside. @publicApi */
 export interface Commit {
   readonly id: number;
   readonly change: Change;

@@ -5,7 +5,7 @@ import { MemoryLane } from './memory-lane.js';
 import { isWrite, type MemoryRequest } from './memory-request.js';
 import type { MemoryServer } from './memory-server.js';
 
-/** Which way of a connection a fault concerns: `up` to the server, `down` from it. */
+/** Which way of a connection a fault concerns: `up` to the server, `down` from it. @publicApi */
 export type Direction = 'up' | 'down' | 'both';
 
 /** What a link asks of the cluster that it leads to. */
@@ -40,6 +40,7 @@ export interface LinkListener {
 /**
  * The way between a client and the cluster, with every fault that one asks for. It connects whenever
  * it is wanted and the faults allow it; the faults themselves never end by themselves.
+ * @publicApi
  */
 export class MemoryLink implements ConnectionListener {
   readonly #up: MemoryLane;

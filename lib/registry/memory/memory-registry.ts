@@ -2,7 +2,12 @@ import type { Observable } from 'rxjs';
 import type { Environment } from '../environment.js';
 import { LiveViews, type WatchEvent } from '../live-views.js';
 import { assertPath } from '../node-path.js';
-import { assertData, assertDeletable, assertVersion } from '../operation-arguments.js';
+import {
+  assertData,
+  assertDeletable,
+  assertTimeout,
+  assertVersion,
+} from '../operation-arguments.js';
 import { Operations } from '../operations.js';
 import type {
   CreateOptions,
@@ -79,9 +84,10 @@ export class MemoryRegistry implements Registry, LinkListener {
   async connect(options: Omit<OperationOptions, 'session'> = {}): Promise<void> {
     const subject = { operation: 'connect', path: '/' };
     if (this.session.state === 'closed') throw new RegistryClosedError(subject, false);
+    const { timeout = this.#timeout } = options;
+    assertTimeout('connect()', timeout);
     this.cluster.registries.add(this);
     this.link.open();
-    const { timeout = this.#timeout } = options;
     await waitUntilConnected(
       this,
       this.#environment.clock,

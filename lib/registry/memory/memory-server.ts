@@ -25,6 +25,7 @@ export interface LogEntry {
 /**
  * A replica. It serves reads by itself, so a client of a server that lags behind reads the past, and a
  * client of a server that is cut off from the others may have no session left without hearing of it.
+ * @publicApi
  */
 export class MemoryServer {
   readonly tree = new MemoryTree();

@@ -1,2 +1,2 @@
-export { ZooKeeperRegistry } from './zookeeper-registry.js';
+export { type MissingChroot, ZooKeeperRegistry } from './zookeeper-registry.js';
 export type { ZooKeeperAuth, ZooKeeperOptions } from './zookeeper-options.js';

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../../test/kit/eventually.js';
-import { systemEnvironment } from '../environment.js';
+import { silentLog, systemEnvironment } from '../environment.js';
 import { parseConnectString } from './connect-string.js';
 import type { Connection } from './connection.js';
 import { ServerAddresses } from './server-addresses.js';
@@ -70,11 +70,12 @@ class FakeClient extends EventEmitter {
 describe('the keeper of a session', () => {
   const clients: FakeClient[] = [];
   const told: string[] = [];
+  const errors: string[] = [];
   let connection: Connection | undefined;
   let keeper: SessionKeeper;
 
   function start(connect: string, credentials?: string): void {
-    const environment = systemEnvironment();
+    const environment = systemEnvironment({ ...silentLog, error: (text) => errors.push(text) });
     keeper = new SessionKeeper(
       { sessionTimeout: 900, connectTimeout: 900, credentials },
       new ServerAddresses(parseConnectString(connect).servers, environment),
@@ -91,6 +92,7 @@ describe('the keeper of a session', () => {
         },
         suspended: () => told.push('suspended'),
         expired: () => told.push('expired'),
+        refused: (address) => told.push(`refused by ${address}`),
         notified: (path, event) => told.push(`${event} ${path}`),
       },
     );
@@ -105,6 +107,7 @@ describe('the keeper of a session', () => {
     await keeper.stop();
     clients.length = 0;
     told.length = 0;
+    errors.length = 0;
   });
 
   it('gives each client one address, whatever their number, and tries them all in turn', async () => {
@@ -171,12 +174,16 @@ describe('the keeper of a session', () => {
     (await nth(0)).connect();
     expect(told).toEqual([]);
     clients[0]?.end(-113);
-    expect(keeper.problem).toBe('127.0.0.1:1 refused the credentials in registry.auth');
-    const second = await nth(1);
-    second.connect();
-    second.authenticated(0);
-    expect(told).toEqual(['connected']);
-    expect(keeper.problem).toBeUndefined();
+    (await nth(1)).end(-113);
+    expect(told).toEqual(['refused by 127.0.0.1:1', 'refused by 127.0.0.1:1']);
+    expect(errors).toEqual(['ZooKeeper 127.0.0.1:1 refuses the credentials in registry.auth']);
+    const accepting = await nth(2);
+    accepting.connect();
+    accepting.authenticated(0);
+    expect(told.at(-1)).toBe('connected');
+    accepting.breakDown();
+    (await nth(3)).end(-113);
+    expect(errors).toHaveLength(2);
   });
 
   it('rests between connections that break early', async () => {

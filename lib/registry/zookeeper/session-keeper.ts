@@ -13,6 +13,8 @@ export interface SessionListener {
   suspended(): void;
   /** The store has ended the session; the keeper goes on to make a new one. */
   expired(): void;
+  /** A server does not accept the credentials; the search goes on all the same. */
+  refused(address: string): void;
   notified(path: string, event: WatchEvent): void;
 }
 
@@ -52,7 +54,8 @@ export class SessionKeeper {
   #establishedAt = 0;
   /** Rounds through all servers since the last stable connection. */
   #rounds = 0;
-  #problem: string | undefined;
+  /** Whether it has been said that the credentials are refused. */
+  #isRefused = false;
 
   constructor(
     private readonly options: KeeperOptions,
@@ -61,11 +64,6 @@ export class SessionKeeper {
     private readonly load: () => Promise<ClientFactory>,
     private readonly listener: SessionListener,
   ) {}
-
-  /** Why there is no connection, if more is known than silence. */
-  get problem(): string | undefined {
-    return this.#problem;
-  }
 
   /** Begins to look for a server, once; rejects only if the native client cannot be loaded. */
   async start(): Promise<void> {
@@ -175,7 +173,7 @@ export class SessionKeeper {
     const which = this.#session?.id === session.id ? 'our' : 'the new';
     this.#session = session;
     this.#establishedAt = this.environment.clock.monotonic();
-    this.#problem = undefined;
+    this.#isRefused = false;
     this.environment.log.log(`ZooKeeper ${this.#address} serves ${which} session ${session.id}`);
     this.listener.connected(connection);
   }
@@ -196,10 +194,18 @@ export class SessionKeeper {
         this.listener.expired();
         break;
       case 'refused':
-        this.#problem = `${this.#address} refused the credentials in registry.auth`;
-        log.error(this.#problem);
+        this.#refused(this.#address!);
         break;
     }
+  }
+
+  #refused(address: string): void {
+    // Once, however often it is tried again: only a person can change it.
+    if (!this.#isRefused) {
+      this.environment.log.error(`ZooKeeper ${address} refuses the credentials in registry.auth`);
+    }
+    this.#isRefused = true;
+    this.listener.refused(address);
   }
 
   async #pause(): Promise<void> {

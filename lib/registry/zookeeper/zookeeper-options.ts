@@ -9,7 +9,7 @@ export interface ZooKeeperAuth {
   readonly credentials: string;
 }
 
-/** How to reach a ZooKeeper ensemble. @publicApi */
+/** How to reach a ZooKeeper ensemble. */
 export interface ZooKeeperOptions {
   /** Servers and optionally a chroot, as in `zk1:2181,zk2:2181/my-app`; the port defaults to 2181. */
   readonly connect: string;

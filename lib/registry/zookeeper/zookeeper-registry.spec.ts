@@ -5,12 +5,17 @@ import { deferred, eventually } from '../../../test/kit/eventually.js';
 import { uniqueNamespace } from '../../../test/kit/namespace.js';
 import { sharedConnect } from '../../../test/kit/shared-zookeeper.js';
 import { TcpProxy } from '../../../test/kit/tcp-proxy.js';
+import { ZooKeeperServer } from '../../../test/kit/zookeeper-server.js';
 import { type Log, silentLog, systemEnvironment } from '../environment.js';
 import { ANY_VERSION } from '../registry.js';
 import { endSession } from './session-ending.js';
 import { loadClientFactory, type NativeClient } from './zookeeper-client.js';
-import type { ZooKeeperOptions } from './zookeeper-options.js';
-import { ZooKeeperRegistry, type ZooKeeperSeams } from './zookeeper-registry.js';
+import {
+  type MissingChroot,
+  ZooKeeperRegistry,
+  type ZooKeeperRegistryOptions,
+  type ZooKeeperSeams,
+} from './zookeeper-registry.js';
 
 const SECRET = 'never-to-be-shown';
 
@@ -24,7 +29,7 @@ describe('the registry on ZooKeeper', () => {
   });
 
   function registryOf(
-    options: Partial<ZooKeeperOptions> = {},
+    options: Partial<ZooKeeperRegistryOptions> = {},
     seams?: ZooKeeperSeams,
     log: Log = silentLog,
   ): ZooKeeperRegistry {
@@ -157,6 +162,51 @@ describe('the registry on ZooKeeper', () => {
       const second = await connected({ connect: server + chroot });
       expect((await second.get('/a')).data.toString()).toBe('1');
     });
+
+    it('waits for it, writing nothing, where others are to create it', async () => {
+      const chroot = ownChroot();
+      const registry = registryOf({
+        connect: server + chroot,
+        connectTimeout: 500,
+        missingChroot: () => 'await',
+      });
+      const error = await failureOf(registry.connect());
+      expect(error.code).toBe('UNREACHABLE');
+      expect(error.message).toContain(`there is no chroot ${chroot} on ${server}`);
+      const root = await connected({ connect: server });
+      expect(await root.exists(chroot)).toBeUndefined();
+      expect(registry.session.state).toBe('connecting');
+
+      const waiting = registry.connect({ timeout: 10_000 });
+      const got = registry.get('/a', { timeout: 10_000 });
+      const creator = await connected({ connect: server + chroot });
+      await waiting;
+      expect((await failureOf(got)).code).toBe('NO_NODE');
+      await creator.create('/a', Buffer.from('1'));
+      await registry.sync('/a');
+      expect((await registry.get('/a')).data.toString()).toBe('1');
+    });
+
+    it('creates it once somebody who may has come to share the registry', async () => {
+      let missingChroot: MissingChroot = 'await';
+      const registry = registryOf({ connectTimeout: 300, missingChroot: () => missingChroot });
+      await failureOf(registry.connect());
+      missingChroot = 'create';
+      await registry.connect({ timeout: 10_000 });
+      expect(await registry.children('/')).toEqual([]);
+    });
+
+    it('says at once that there is none, where it is told to', async () => {
+      const chroot = ownChroot();
+      const registry = registryOf({ connect: server + chroot, missingChroot: () => 'refuse' });
+      const started = performance.now();
+      const error = await failureOf(registry.connect());
+      expect(performance.now() - started).toBeLessThan(5_000);
+      expect(error.code).toBe('UNREACHABLE');
+      expect(error.message).toContain(`there is no chroot ${chroot}`);
+      const root = await connected({ connect: server });
+      expect(await root.exists(chroot)).toBeUndefined();
+    });
   });
 
   describe('with credentials', () => {
@@ -224,6 +274,29 @@ describe('the registry on ZooKeeper', () => {
       );
       expect((await registry.get('/b')).data.toString()).toBe('2');
     });
+  });
+
+  it('rejects when the credentials are refused, says so once, and goes on trying', async () => {
+    const enabled = '-Dzookeeper.DigestAuthenticationProvider.enabled';
+    const refusing = await ZooKeeperServer.start({ javaArguments: [`${enabled}=false`] });
+    closing.push(() => refusing.close());
+    const errors: string[] = [];
+    const log = { ...silentLog, error: (text: string) => errors.push(text) };
+    const { clients, seams } = spied();
+    const auth = { credentials: `me:${SECRET}` };
+    const registry = registryOf({ connect: refusing.connect, auth }, seams, log);
+    for (let time = 0; time < 2; time += 1) {
+      const error = await failureOf(registry.connect());
+      expect(error.code).toBe('NO_AUTH');
+      expect(error.message).toBe(
+        'connect /: access denied; the credentials in registry.auth do not open ' +
+          `ZooKeeper ${refusing.connect}, which refuses them`,
+      );
+    }
+    await eventually(() => expect(clients.length).toBeGreaterThan(3));
+    expect(errors).toEqual([
+      `ZooKeeper ${refusing.connect} refuses the credentials in registry.auth`,
+    ]);
   });
 
   describe('when no server answers', () => {

@@ -1,8 +1,13 @@
-import type { Observable } from 'rxjs';
+import { BehaviorSubject, type Observable } from 'rxjs';
 import type { Environment } from '../environment.js';
 import { LiveViews, type WatchEvent } from '../live-views.js';
 import { assertPath, parentPath } from '../node-path.js';
-import { assertData, assertDeletable, assertVersion } from '../operation-arguments.js';
+import {
+  assertData,
+  assertDeletable,
+  assertTimeout,
+  assertVersion,
+} from '../operation-arguments.js';
 import { Operations } from '../operations.js';
 import {
   type CreateOptions,
@@ -13,6 +18,7 @@ import {
   type Session,
 } from '../registry.js';
 import {
+  NoAuthError,
   OperationFailedError,
   type OperationSubject,
   RegistryClosedError,
@@ -35,16 +41,27 @@ const CONNECT: OperationSubject = { operation: 'connect', path: '/' };
 
 const ENDLESS: OperationOptions = { timeout: Infinity };
 
+/** What to do where the chroot of the connect string does not exist. */
+export type MissingChroot =
+  /** Create it: whoever works there needs it. */
+  | 'create'
+  /** Wait for somebody to create it: whoever only looks may write nothing, and may be first. */
+  | 'await'
+  /** Say so at once. */
+  | 'refuse';
+
+export interface ZooKeeperRegistryOptions extends ZooKeeperOptions {
+  /** Asked whenever there is none, since who shares the registry can change. @default 'create' */
+  readonly missingChroot?: () => MissingChroot;
+}
+
 /** What a test may replace. */
 export interface ZooKeeperSeams {
   readonly loadClient?: () => Promise<ClientFactory>;
   readonly lookup?: Lookup;
 }
 
-/**
- * The registry on a ZooKeeper ensemble. Bad options throw here; nothing connects before `connect()`.
- * @publicApi
- */
+/** The registry on a ZooKeeper ensemble. Bad options throw here; nothing connects before `connect()`. */
 export class ZooKeeperRegistry implements Registry {
   readonly #options: CheckedOptions;
   readonly #chroot: Chroot;
@@ -54,13 +71,18 @@ export class ZooKeeperRegistry implements Registry {
   readonly #operations: Operations;
   readonly #views: LiveViews;
   readonly #session: SessionStream;
+  readonly #missingChroot: () => MissingChroot;
+  /** Why waiting for a connection is in vain, as far as is known. */
+  readonly #obstacle = new BehaviorSubject<RegistryError | undefined>(undefined);
   /** Those of the current connection. */
   #calls: ZooKeeperCalls | undefined;
   #hasChroot: boolean;
   #closing: Promise<void> | undefined;
+  /** Looks for the chroot again, while it is missing and not ours to create. */
+  #lookAgain: (() => void) | undefined;
 
   constructor(
-    options: ZooKeeperOptions,
+    options: ZooKeeperRegistryOptions,
     private readonly environment: Environment,
     { loadClient = loadClientFactory, lookup }: ZooKeeperSeams = {},
   ) {
@@ -68,12 +90,14 @@ export class ZooKeeperRegistry implements Registry {
     const { servers, chroot, sessionTimeout, credentials } = this.#options;
     this.#chroot = new Chroot(chroot);
     this.#hasChroot = chroot === '';
+    this.#missingChroot = options.missingChroot ?? (() => 'create');
     this.#creation = new NodeCreation(credentials !== undefined, environment.log);
     this.#addresses = new ServerAddresses(servers, environment, lookup);
     this.#keeper = new SessionKeeper(this.#options, this.#addresses, environment, loadClient, {
       connected: (connection) => void this.#connected(connection),
       suspended: () => this.#suspended(),
       expired: () => this.#expired(),
+      refused: (address) => this.#refused(address),
       notified: (path, event) => this.#notified(path, event),
     });
     this.#session = new SessionStream({
@@ -101,10 +125,16 @@ export class ZooKeeperRegistry implements Registry {
 
   async connect(options: Omit<OperationOptions, 'session'> = {}): Promise<void> {
     if (this.#closing) throw new RegistryClosedError(CONNECT, false);
-    await this.#keeper.start();
     const { timeout = this.#options.connectTimeout } = options;
-    await waitUntilConnected(this, this.environment.clock, { ...options, timeout }, () =>
-      this.#unreachable(timeout),
+    assertTimeout('connect()', timeout);
+    await this.#keeper.start();
+    this.#lookAgain?.();
+    await waitUntilConnected(
+      this,
+      this.environment.clock,
+      { ...options, timeout },
+      () => (this.#lookAgain ? this.#noChroot() : this.#unreachable(timeout)),
+      this.#obstacle,
     );
   }
 
@@ -218,14 +248,22 @@ export class ZooKeeperRegistry implements Registry {
 
   // What the keeper tells
 
-  async #connected({ calls, session: { id }, timeout }: Connection): Promise<void> {
+  async #connected(connection: Connection): Promise<void> {
+    const {
+      calls,
+      session: { id },
+      timeout,
+    } = connection;
     this.#calls = calls;
+    this.#lookAgain = undefined;
     // A fresh native client does not know what the one before it has read, and might find a server that
     // lags behind: with this first in line, nothing that follows goes back in time.
     calls.sync('/').catch(() => {});
-    if (!this.#hasChroot) await this.#ensureChroot(calls);
+    const isThere = this.#hasChroot || (await this.#ensureChroot(calls));
     if (this.#calls !== calls) return;
+    if (!isThere) return this.#awaitChroot(connection);
 
+    this.#obstacle.next(undefined);
     const isNewSession = id !== this.session.id;
     this.#operations.connected(id);
     // What had waited was sent just now, and that may have found the connection broken.
@@ -237,6 +275,7 @@ export class ZooKeeperRegistry implements Registry {
 
   #suspended(): void {
     this.#calls = undefined;
+    this.#lookAgain = undefined;
     this.#operations.disconnected();
     if (this.session.state === 'connected') this.#session.next({ state: 'suspended' });
   }
@@ -250,16 +289,27 @@ export class ZooKeeperRegistry implements Registry {
     this.#session.next({ state: 'connecting', id: undefined });
   }
 
+  #refused(address: string): void {
+    this.#obstacle.next(new NoAuthError(CONNECT, `ZooKeeper ${address}, which refuses them`));
+  }
+
   #notified(path: string, event: WatchEvent): void {
+    // Before there is a chroot, nothing else is watched.
+    if (this.#lookAgain) return this.#lookAgain();
     this.#views.notify(this.#chroot.strip(path), event);
   }
 
-  /** Only the chroot itself is closed to strangers: what is above it belongs to others as well. */
-  async #ensureChroot(calls: ZooKeeperCalls): Promise<void> {
+  /**
+   * Resolves to false where there is none that could be worked with. Only the chroot itself is closed to
+   * strangers: what is above it belongs to others as well.
+   */
+  async #ensureChroot(calls: ZooKeeperCalls): Promise<boolean> {
     const { path } = this.#chroot;
     const { log } = this.environment;
+    const isOurs = this.#missingChroot() === 'create';
     try {
-      if (!(await calls.exists(path, false))) {
+      if (!(await calls.exists(path, !isOurs))) {
+        if (!isOurs) return false;
         await new NodeCreation(false, log).ensure(calls, parentPath(path));
         await this.#creation.ensure(calls, path);
       }
@@ -268,14 +318,27 @@ export class ZooKeeperRegistry implements Registry {
       const { message } = explained(error, { operation: 'create', path });
       log.error(`the chroot of registry.connect could not be created: ${message}`);
     }
+    return true;
+  }
+
+  /** The connection stands, and is not told of before the node's watch has fired. */
+  #awaitChroot(connection: Connection): void {
+    this.#lookAgain = () => void this.#connected(connection);
+    if (this.#missingChroot() === 'refuse') this.#obstacle.next(this.#noChroot());
+  }
+
+  #noChroot(): UnreachableError {
+    return new UnreachableError(
+      `there is no chroot ${this.#chroot.path} on ${this.#addresses.describe()}; check registry.connect ` +
+        'and that an instance of the group has been started there: it is the first one that creates it',
+    );
   }
 
   #unreachable(timeout: number): UnreachableError {
-    const { problem } = this.#keeper;
     return new UnreachableError(
       `no ZooKeeper server answered within ${timeout} ms: ${this.#addresses.describe()}` +
-        `${problem === undefined ? '' : `; ${problem}`}; check registry.connect and that the servers ` +
-        'run and can be reached from here. Trying goes on until close()',
+        '; check registry.connect and that the servers run and can be reached from here. ' +
+        'Trying goes on until close()',
     );
   }
 }
