@@ -3,6 +3,7 @@ import { type Behaviours, now } from '../e2e/fixtures/member.protocol.js';
 import { type Member, MemberProcess } from '../e2e/member.js';
 import type { Holding } from '../e2e/recording.js';
 import { assertSettled, staysSettled } from '../e2e/settled.js';
+import { Cleanup } from '../kit/cleanup.js';
 import type { SeededRandom } from '../kit/seeded-random.js';
 import { TcpProxy } from '../kit/tcp-proxy.js';
 import type { Event } from '../simulation/history.js';
@@ -69,18 +70,20 @@ export class Crowd {
   ) {}
 
   static async gather(options: CrowdOptions): Promise<Crowd> {
-    const slots = await Promise.all(
-      Array.from({ length: options.size }, async (_, index) => {
-        const ways = await Promise.all(options.ports.map((target) => TcpProxy.start({ target })));
+    return Cleanup.unlessOpened(async (cleanup) => {
+      const slots: Slot[] = [];
+      for (let index = 0; index < options.size; index += 1) {
+        const ways: TcpProxy[] = [];
+        for (const target of options.ports) {
+          ways.push(cleanup.add(await TcpProxy.start({ target })));
+        }
         // Each begins with another server, so that all of them have clients.
         const first = index % ways.length;
-        return new Slot(
-          String.fromCodePoint(97 + index),
-          ways.map((_way, at) => ways[(first + at) % ways.length]!),
-        );
-      }),
-    );
-    return new Crowd(options, slots);
+        const inTurn = [...ways.slice(first), ...ways.slice(0, first)];
+        slots.push(new Slot(String.fromCodePoint(97 + index), inTurn));
+      }
+      return new Crowd(options, slots);
+    });
   }
 
   get running(): Slot[] {

@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Cleanup } from '../kit/cleanup.js';
-import { eventually } from '../kit/eventually.js';
 import { uniqueNamespace } from '../kit/namespace.js';
 import { type NodeProcess, spawnNode } from '../kit/processes.js';
 import { temporaryFolder } from '../kit/reaper.js';
@@ -25,7 +24,7 @@ export class Scene {
   /** A fault has one of the servers: two at a time would mostly mean none at all. */
   isServerTaken = false;
   isTotalTaken = false;
-  /** How often a server had to be started again because it did not find the others by itself. */
+  /** How often servers had to be started again because they did not find each other by themselves. */
   stranded = 0;
 
   private constructor(
@@ -77,19 +76,8 @@ export class Scene {
   /** Waits until all servers are one ensemble again. */
   async heal(): Promise<void> {
     const { ensemble } = this;
-    for (const server of ensemble.members) if (!server.running) await server.launch();
-    try {
-      await ensemble.ready(15_000);
-    } catch {
-      // Not what is tested here: two servers that wait for each other, each for the other's call.
-      this.stranded += 1;
-      for (const server of ensemble.members) {
-        await server.kill();
-        await server.launch();
-        await eventually(() => ensemble.ready(30_000), { timeout: 60_000 }).catch(() => {});
-      }
-      await ensemble.ready();
-    }
+    for (const server of ensemble.members) await server.launch();
+    if (await ensemble.reunite(15_000)) this.stranded += 1;
   }
 
   /** What the servers have logged goes where the apps' logs are. */

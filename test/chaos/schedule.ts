@@ -46,7 +46,9 @@ export function* rounds(
       yield (length) => drawRound(random, faults, length);
       yield (length) => drawRound(random, faults, length);
       for (const name of order.slice(turn, turn + 2)) {
-        yield () => [{ at: 0, names: [name], random: new SeededRandom(random.below(2 ** 32)) }];
+        // Where it is not possible, another one has the round.
+        const names = [name, ...order.filter((other) => other !== name)];
+        yield () => [{ at: 0, names, random: new SeededRandom(random.below(2 ** 32)) }];
       }
     }
   }

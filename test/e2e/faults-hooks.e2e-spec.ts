@@ -116,9 +116,10 @@ describe('hooks misbehave', () => {
         const [blocked] = group.followers;
         const length = 2 * T + 4 * DRAIN_TIMEOUT;
         const scenario = 'event loop blocked beyond the session when asked to let go';
-        await group.suffers(scenario, length + BOUND.comeBack, () =>
-          blockedWhenAsked(group, blocked!, length),
-        );
+        await group.suffers(scenario, length + BOUND.comeBack, async (lapsing) => {
+          lapsing(blocked!);
+          await blockedWhenAsked(group, blocked!, length);
+        });
       }),
     TIMEOUT,
   );
@@ -137,7 +138,8 @@ describe('hooks misbehave', () => {
         const registered = await operator.get(path);
         const length = 2 * T + 4 * DRAIN_TIMEOUT;
         const scenario = 'event loop blocked beyond drainTimeout + T in a living session: evicted';
-        await group.suffers(scenario, length + BOUND.comeBack, async () => {
+        await group.suffers(scenario, length + BOUND.comeBack, async (lapsing) => {
+          lapsing(blocked);
           await blockedWhenAsked(group, blocked, length);
           expect(await operator.find(path)).toBeUndefined();
         });

@@ -1,7 +1,5 @@
 import { TcpProxy } from '../kit/tcp-proxy.js';
-import { OpCode, type ZooKeeperRequest } from '../kit/zookeeper-protocol.js';
-
-const WRITES = new Set<number>([OpCode.create, OpCode.create2, OpCode.setData, OpCode.delete]);
+import { isWrite, OpCode, type ZooKeeperRequest } from '../kit/zookeeper-protocol.js';
 
 /** A write of the protocol as it passes on the way from a member to ZooKeeper. */
 export interface PassingWrite {
@@ -58,8 +56,9 @@ export class Road {
     };
   }
 
-  #toWrite({ opcode, body }: ZooKeeperRequest): PassingWrite | undefined {
-    if (!WRITES.has(opcode)) return undefined;
+  #toWrite(request: ZooKeeperRequest): PassingWrite | undefined {
+    if (!isWrite(request)) return undefined;
+    const { opcode, body } = request;
     const end = 12 + body.readInt32BE(8);
     const path = body.toString('utf8', 12, end).slice(this.namespace.length + 1);
     if (opcode === OpCode.delete) return { operation: 'delete', path, data: Buffer.alloc(0) };

@@ -1,8 +1,7 @@
 import { TcpProxy } from './tcp-proxy.js';
-import { OpCode, type ZooKeeperRequest } from './zookeeper-protocol.js';
+import { isWrite, OpCode, type ZooKeeperRequest } from './zookeeper-protocol.js';
 import type { ZooKeeperServer } from './zookeeper-server.js';
 
-const WRITES = new Set<number>([OpCode.create, OpCode.create2, OpCode.setData, OpCode.delete]);
 const READS = new Set<number>([
   OpCode.getData,
   OpCode.exists,
@@ -73,8 +72,8 @@ export class ClientRoad {
   /** Told to all proxies, since only one of them has the connection; the first to meet a write does it. */
   #lose(part: 'answer' | 'request'): void {
     this.#losesNext = part;
-    const isNext = ({ opcode }: ZooKeeperRequest): boolean => {
-      if (this.#losesNext !== part || !WRITES.has(opcode)) return false;
+    const isNext = (request: ZooKeeperRequest): boolean => {
+      if (this.#losesNext !== part || !isWrite(request)) return false;
       this.#losesNext = undefined;
       return true;
     };

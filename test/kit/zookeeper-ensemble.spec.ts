@@ -51,6 +51,24 @@ describe('ZooKeeperEnsemble', () => {
     await eventually(async () => expect(await leader.mode()).toBe('follower'));
   });
 
+  it('leaves members alone that find each other by themselves', async () => {
+    const pids = ensemble.members.map(({ pid }) => pid);
+    await ensemble.members[0]!.kill();
+    expect(await ensemble.reunite()).toBe(false);
+    expect(ensemble.members.map(({ pid }) => pid)).toEqual([undefined, ...pids.slice(1)]);
+  });
+
+  it('starts members anew that do not find each other', async () => {
+    const [silent, ...others] = ensemble.members;
+    const { pid } = silent!;
+    const pids = others.map((other) => other.pid);
+    // Behind the ensemble's back: it takes the member for an active one.
+    process.kill(pid!, 'SIGSTOP');
+    expect(await ensemble.reunite(1_000)).toBe(true);
+    expect(silent!.pid).not.toBe(pid);
+    expect(others.map((other) => other.pid)).toEqual(pids);
+  });
+
   it('can cut a leader off from one follower alone', async () => {
     const leader = await ensemble.leader();
     const [near, far] = await ensemble.followers();

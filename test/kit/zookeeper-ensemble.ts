@@ -126,6 +126,23 @@ export class ZooKeeperEnsemble {
     });
   }
 
+  /**
+   * Waits until the active members have found each other again. Those that lost each other may wait for
+   * ever, each for the other's call, which is no failure of what is tested: they are started anew, one
+   * after the other.
+   * @returns whether that was necessary
+   */
+  async reunite(patience = 10_000): Promise<boolean> {
+    if (await this.isReady(patience)) return false;
+    for (const member of this.members) {
+      await member.kill();
+      await member.launch();
+      if (await this.isReady(this.startTimeout)) return true;
+    }
+    await this.ready();
+    return true;
+  }
+
   /** The leader, as soon as there is exactly one among the active members. */
   async leader(timeout = this.startTimeout): Promise<ZooKeeperServer> {
     return eventually(
@@ -157,6 +174,13 @@ export class ZooKeeperEnsemble {
   async close(): Promise<void> {
     await Promise.all(this.members.map((member) => member.close()));
     await this.roads?.close();
+  }
+
+  private isReady(timeout: number): Promise<boolean> {
+    return this.ready(timeout).then(
+      () => true,
+      () => false,
+    );
   }
 
   private async inMode(wanted: ServerMode): Promise<ZooKeeperServer[]> {

@@ -22,6 +22,10 @@ export const OpCode = {
   addWatch: 106,
 } as const;
 
+const WRITES = new Set<number>([OpCode.create, OpCode.create2, OpCode.setData, OpCode.delete]);
+
+export const isWrite = ({ opcode }: ZooKeeperRequest): boolean => WRITES.has(opcode);
+
 /** The xid under which a server sends watch events. */
 export const NOTIFICATION_XID = -1;
 

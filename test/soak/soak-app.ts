@@ -3,9 +3,11 @@
  * of everything that must not grow. Told on stdin what to do, answers in JSON lines.
  */
 import 'reflect-metadata';
-import { type INestApplicationContext, Injectable, Module } from '@nestjs/common';
+import { type INestApplicationContext, Injectable, type LogLevel, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Observable } from 'rxjs';
 import {
   LeaderOnly,
   OnLeader,
@@ -18,7 +20,7 @@ import {
   ShardingModule,
   ShardingService,
 } from '../../lib/index.js';
-import type { AppState, Usage } from './soak-usage.js';
+import type { AppState, Notes, Usage } from './soak-usage.js';
 
 const [id, connect, namespace] = process.argv.slice(2) as [string, string, string];
 const SESSION_TIMEOUT = 6_000;
@@ -26,9 +28,24 @@ const TICK = 5;
 const WORK_EVERY = 200;
 const problems: string[] = [];
 let worked = 0;
+let subscriptions = 0;
 
 process.on('warning', ({ name, message }) => problems.push(`${name}: ${message}`));
 process.on('unhandledRejection', (reason) => problems.push(`unhandled: ${String(reason)}`));
+
+countSubscriptions();
+
+/** Ours and those inside of operators: whoever forgets to end one is seen. */
+function countSubscriptions(): void {
+  Observable.prototype.subscribe = new Proxy(Reflect.get(Observable.prototype, 'subscribe'), {
+    apply(subscribe, observable, args) {
+      subscriptions += 1;
+      const subscription = Reflect.apply(subscribe, observable, args);
+      subscription.add(() => (subscriptions -= 1));
+      return subscription;
+    },
+  });
+}
 
 @Injectable()
 class Worker {
@@ -51,9 +68,7 @@ class Worker {
   @OnShardingStarted()
   @OnShardingCompleted()
   @OnShardReleased()
-  async note(): Promise<void> {
-    worked += 0;
-  }
+  async note(): Promise<void> {}
 
   @LeaderOnly()
   async plan(): Promise<void> {}
@@ -81,6 +96,7 @@ class Worker {
       instance: { id },
       total: 64,
       startup: { wait: true, timeout: 60_000 },
+      autoStart: false,
     }),
   ],
   providers: [Worker],
@@ -97,7 +113,7 @@ class LoopWatch {
   #at = performance.now();
   #cpu = process.cpuUsage();
   #isExcused = false;
-  #excused: Promise<unknown> | undefined;
+  #isExcusing = false;
 
   constructor() {
     setInterval(() => this.#look(), TICK).unref();
@@ -116,17 +132,14 @@ class LoopWatch {
     this.#isExcused = true;
   }
 
-  /** All turns until then do. */
-  excuseUntil(done: Promise<unknown>): void {
+  /** All turns until then do, and the last of them is over when this resolves. */
+  async excuseUntil<T>(done: Promise<T>): Promise<T> {
+    this.#isExcusing = true;
     this.#isExcused = true;
-    const excused = done.finally(() => {
-      if (this.#excused === excused) this.#excused = undefined;
-    });
-    this.#excused = excused;
-  }
-
-  get excused(): Promise<unknown> | undefined {
-    return this.#excused;
+    const result = await done;
+    this.#isExcusing = false;
+    await sleep(2 * TICK);
+    return result;
   }
 
   reset(): void {
@@ -139,11 +152,11 @@ class LoopWatch {
     const cpu = process.cpuUsage();
     const late = at - this.#at - TICK;
     const used = (cpu.user + cpu.system - this.#cpu.user - this.#cpu.system) / 1_000;
-    if (!this.#isExcused && !this.#excused) {
+    if (!this.#isExcused) {
       this.#longest = Math.max(this.#longest, Math.min(late, used));
       this.#starved = Math.max(this.#starved, late - used);
     }
-    this.#isExcused = this.#excused !== undefined;
+    this.#isExcused = this.#isExcusing;
     this.#at = at;
     this.#cpu = cpu;
   }
@@ -152,8 +165,12 @@ class LoopWatch {
 const loop = new LoopWatch();
 let app: INestApplicationContext | undefined = await open();
 
+/** Making an application takes long turns, which are Nest's; joining the group is ours. */
 async function open(): Promise<INestApplicationContext> {
-  return NestFactory.createApplicationContext(SoakModule, { logger: ['error', 'fatal'] });
+  const logger: LogLevel[] = ['error', 'fatal'];
+  const made = await loop.excuseUntil(NestFactory.createApplicationContext(SoakModule, { logger }));
+  await made.get(ShardingService).start();
+  return made;
 }
 
 const service = (): ShardingService => app!.get(ShardingService);
@@ -161,7 +178,7 @@ const service = (): ShardingService => app!.get(ShardingService);
 const commands: Record<string, () => Promise<object> | object> = {
   state: (): AppState => {
     const { status, items, total, isLeader } = service();
-    return { status, items: items.length, total, isLeader, problems: problems.splice(0) };
+    return { status, items: items.length, total, isLeader, worked };
   },
   usage: (): Usage => {
     loop.excuse();
@@ -176,21 +193,17 @@ const commands: Record<string, () => Promise<object> | object> = {
       listeners: process
         .eventNames()
         .reduce((sum, name) => sum + process.listenerCount(name as string), 0),
-      longestBlock: loop.longest,
-      starved: loop.starved,
-      worked,
+      subscriptions,
     };
   },
   reset: () => (loop.reset(), {}),
   drain: async () => (await service().drain(), {}),
   resume: async () => (await service().resume(), {}),
   reshard: async () => (await service().reshard(), {}),
-  // The whole application ends and begins anew in the same process: what is left behind shows. Making
-  // it takes long turns, which are Nest's.
+  // The whole application ends and begins anew in the same process: what is left behind shows.
   restart: async () => {
     await app!.close();
-    loop.excuseUntil(open().then((opened) => (app = opened)));
-    await loop.excused;
+    app = await open();
     return {};
   },
   close: async () => {
@@ -205,12 +218,21 @@ createInterface({ input: process.stdin }).on('line', (line) => void obey(line));
 say({ kind: 'open' });
 
 async function obey(command: string): Promise<void> {
+  let answer: object = {};
   try {
-    say({ kind: command, ...(await commands[command]!()) });
+    answer = await commands[command]!();
   } catch (error) {
     problems.push(`${command}: ${String(error)}`);
-    say({ kind: command });
   }
+  say({ kind: command, ...answer, ...notes() });
+}
+
+function notes(): Notes {
+  return {
+    problems: problems.splice(0),
+    longestBlock: loop.longest,
+    starved: loop.starved,
+  };
 }
 
 function say(what: object): void {

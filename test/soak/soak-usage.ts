@@ -4,8 +4,18 @@ export interface AppState {
   readonly items: number;
   readonly total: number;
   readonly isLeader: boolean;
-  /** What went wrong since it was last asked. */
+  /** How many shards it has worked on so far. */
+  readonly worked: number;
+}
+
+/** Comes with every answer of an application. */
+export interface Notes {
+  /** What went wrong since it last answered. */
   readonly problems: readonly string[];
+  /** The longest turn of the event loop in milliseconds, as far as it was spent computing. */
+  readonly longestBlock: number;
+  /** The longest time in which the machine did not let it run. */
+  readonly starved: number;
 }
 
 /** What a process uses of things that must not grow. */
@@ -15,12 +25,10 @@ export interface Usage {
   readonly rss: number;
   readonly timers: number;
   readonly handles: number;
+  /** Those of the process. */
   readonly listeners: number;
-  /** The longest turn of the event loop in milliseconds, as far as it was spent computing. */
-  readonly longestBlock: number;
-  /** The longest time in which the machine did not let it run. */
-  readonly starved: number;
-  readonly worked: number;
+  /** Those of all observables. */
+  readonly subscriptions: number;
 }
 
 /** The same on the side of the store. */

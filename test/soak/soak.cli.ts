@@ -17,7 +17,13 @@ import { uniqueNamespace } from '../kit/namespace.js';
 import { type NodeProcess, spawnNode } from '../kit/processes.js';
 import { SeededRandom } from '../kit/seeded-random.js';
 import { ZooKeeperServer } from '../kit/zookeeper-server.js';
-import { type AppState, type StoreUsage, storeUsageOf, type Usage } from './soak-usage.js';
+import {
+  type AppState,
+  type Notes,
+  type StoreUsage,
+  storeUsageOf,
+  type Usage,
+} from './soak-usage.js';
 
 const { values: options } = parseArgs({
   options: {
@@ -37,7 +43,12 @@ const INSTANCES = 8;
 const RESIDENTS = 5;
 const SETTLING = 60_000;
 const LONGEST_BLOCK = 50;
-const GROWTH = 1.1;
+/**
+ * The heap is what is reachable; resident memory is also what only the native client holds, and how much
+ * of it the engine gives back varies more.
+ */
+const MEMORY_GROWTH = { heap: 1.1, rss: 1.2 };
+const COUNTED = ['timers', 'handles', 'listeners'] as const;
 /** When the first measurement is taken: the engine goes on compiling for minutes, and keeps what it made. */
 const WARM_UP = Math.min(10, minutes / 3) * 60_000;
 
@@ -45,6 +56,10 @@ const random = new SeededRandom(seed);
 const namespace = uniqueNamespace('soak');
 const events = new Map<string, number>();
 const problems: string[] = [];
+/** Whoever has been there, also if it has gone. */
+const everyone: App[] = [];
+let longestBlock = 0;
+let starved = 0;
 
 class App {
   private constructor(
@@ -55,12 +70,18 @@ class App {
   static async start(id: string, connect: string): Promise<App> {
     const script = join(checkoutRoot, 'test/soak/soak-app.ts');
     const child = await spawnNode(script, [id, connect, namespace], { nodeArgs: ['--expose-gc'] });
+    const app = new App(id, child);
+    everyone.push(app);
     await child.message<{ kind: string }>(({ kind }) => kind === 'open', { timeout: SETTLING });
-    return new App(id, child);
+    return app;
   }
 
-  ask<T>(command: string): Promise<T> {
-    return this.child.ask(command, SETTLING);
+  async ask<T>(command: string): Promise<T> {
+    const answer = await this.child.ask<T & Notes>(command, SETTLING);
+    problems.push(...answer.problems.map((problem) => `${this.id}: ${problem}`));
+    longestBlock = Math.max(longestBlock, answer.longestBlock);
+    starved = Math.max(starved, answer.starved);
+    return answer;
   }
 
   async close(): Promise<void> {
@@ -89,7 +110,6 @@ async function atRest(apps: readonly App[]): Promise<void> {
   await eventually(
     async () => {
       const states = await statesOf(apps);
-      for (const { problems: theirs } of states) problems.push(...theirs);
       const held = states.reduce((sum, { items }) => sum + items, 0);
       return (
         states.every(({ status }) => status === 'ready' || status === 'drained') &&
@@ -98,6 +118,18 @@ async function atRest(apps: readonly App[]): Promise<void> {
       );
     },
     { timeout: SETTLING, interval: 100, label: 'the group is at rest' },
+  );
+}
+
+/** Everyone goes on working on its shards. */
+async function atWork(apps: readonly App[]): Promise<void> {
+  const before = await statesOf(apps);
+  await eventually(
+    async () => {
+      const states = await statesOf(apps);
+      return states.every(({ worked }, index) => worked > before[index]!.worked);
+    },
+    { timeout: SETTLING, interval: 100, label: 'everyone works on its shards' },
   );
 }
 
@@ -138,7 +170,9 @@ async function happen(apps: App[], connect: string, store: ZooKeeperRegistry): P
 }
 
 interface Measurement {
-  readonly apps: readonly Usage[];
+  readonly residents: readonly Usage[];
+  /** Of the whole group: a leader has some that others have not, and there is always one. */
+  readonly subscriptions: number;
   readonly store: StoreUsage;
 }
 
@@ -154,27 +188,38 @@ async function measure(
     timeout: SETTLING,
   });
   await atRest(apps);
+  await atWork(apps);
   await sleep(2_000);
-  const residents = apps.slice(0, RESIDENTS);
   // Twice: what the first collection finds unreachable may hold on to more.
-  await Promise.all(residents.map((app) => app.ask('usage')));
-  const usages = await Promise.all(residents.map((app) => app.ask<Usage>('usage')));
-  return { apps: usages, store: storeUsageOf(await server.fourLetter('mntr')) };
+  await Promise.all(apps.map((app) => app.ask('usage')));
+  const usages = await Promise.all(apps.map((app) => app.ask<Usage>('usage')));
+  return {
+    residents: usages.slice(0, RESIDENTS),
+    subscriptions: usages.reduce((sum, usage) => sum + usage.subscriptions, 0),
+    store: storeUsageOf(await server.fourLetter('mntr')),
+  };
 }
 
 function judge(before: Measurement, after: Measurement): void {
-  before.apps.forEach((early, index) => {
-    const late = after.apps[index]!;
+  before.residents.forEach((early, index) => {
+    const late = after.residents[index]!;
     const name = `app-${index}`;
-    if (late.heap > early.heap * GROWTH) {
-      problems.push(`${name}: heap from ${megabytes(early.heap)} to ${megabytes(late.heap)} MB`);
+    for (const key of ['heap', 'rss'] as const) {
+      if (late[key] > early[key] * MEMORY_GROWTH[key]) {
+        problems.push(
+          `${name}: ${key} from ${megabytes(early[key])} to ${megabytes(late[key])} MB`,
+        );
+      }
     }
-    for (const key of ['timers', 'handles', 'listeners'] as const) {
+    for (const key of COUNTED) {
       if (late[key] > early[key] + 2) {
         problems.push(`${name}: ${key} from ${early[key]} to ${late[key]}`);
       }
     }
   });
+  if (after.subscriptions > before.subscriptions + 2) {
+    problems.push(`subscriptions from ${before.subscriptions} to ${after.subscriptions}`);
+  }
   for (const key of ['znodes', 'ephemerals', 'watches', 'connections'] as const) {
     // Whoever led before leaves watches behind that have not fired yet; they must not pile up.
     const allowed = key === 'watches' ? 2 * INSTANCES : 0;
@@ -190,7 +235,7 @@ function tableOf(before: Measurement, after: Measurement): string {
   const row = (name: string, early: number | string, late: number | string): string =>
     `${name.padEnd(34)} ${String(early).padStart(10)} ${String(late).padStart(10)}`;
   const most = (measurement: Measurement, key: keyof Usage): number =>
-    Math.max(...measurement.apps.map((usage) => usage[key]));
+    Math.max(...measurement.residents.map((usage) => usage[key]));
   return [
     row('the most of any resident', 'before', 'after'),
     row(
@@ -199,9 +244,8 @@ function tableOf(before: Measurement, after: Measurement): string {
       megabytes(most(after, 'heap')),
     ),
     row('resident memory, MB', megabytes(most(before, 'rss')), megabytes(most(after, 'rss'))),
-    ...(['timers', 'handles', 'listeners'] as const).map((key) =>
-      row(key, most(before, key), most(after, key)),
-    ),
+    ...COUNTED.map((key) => row(key, most(before, key), most(after, key))),
+    row('subscriptions in the group', before.subscriptions, after.subscriptions),
     ...(['znodes', 'ephemerals', 'watches', 'connections'] as const).map((key) =>
       row(`${key} in the store`, before.store[key], after.store[key]),
     ),
@@ -216,8 +260,6 @@ const apps: App[] = [];
 const started = performance.now();
 const end = started + minutes * 60_000;
 let before: Measurement | undefined;
-let longestBlock = 0;
-let starved = 0;
 try {
   for (let index = 0; index < INSTANCES; index++) {
     apps.push(await App.start(`app-${index}`, server.connect));
@@ -230,6 +272,8 @@ try {
     if (!before && performance.now() - started > WARM_UP) {
       before = await measure(apps, server, store);
       await Promise.all(apps.map((app) => app.ask('reset')));
+      longestBlock = 0;
+      starved = 0;
     }
     if (performance.now() - told > 30_000) {
       told = performance.now();
@@ -237,19 +281,16 @@ try {
         apps.slice(0, RESIDENTS).map((app) => app.ask<Usage>('usage')),
       );
       const heaps = usages.map(({ heap }) => megabytes(heap)).join(' ');
+      const resident = usages.map(({ rss }) => megabytes(rss)).join(' ');
       const passed = ((told - started) / 60_000).toFixed(1);
       const happened = [...events.values()].reduce((sum, count) => sum + count, 0);
       console.log(
-        `${passed} min, ${happened} events, heaps ${heaps} MB, ${problems.length} problems`,
+        `${passed} min, ${happened} events, heaps ${heaps} MB, resident ${resident} MB, ${problems.length} problems`,
       );
     }
     await sleep(random.below(2_000));
   }
   const after = await measure(apps, server, store);
-  for (const usage of after.apps) {
-    longestBlock = Math.max(longestBlock, usage.longestBlock);
-    starved = Math.max(starved, usage.starved);
-  }
   if (longestBlock > LONGEST_BLOCK) {
     problems.push(`an event loop was blocked for ${longestBlock.toFixed(0)} ms`);
   }
@@ -259,11 +300,11 @@ try {
 } catch (error) {
   problems.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
 } finally {
-  for (const app of apps) await app.end();
+  for (const app of everyone) await app.end();
   await store.close();
   await server.close();
 }
-for (const app of apps) problems.push(...app.errors.map((line) => `${app.id} wrote: ${line}`));
+for (const app of everyone) problems.push(...app.errors.map((line) => `${app.id} wrote: ${line}`));
 console.log(`events: ${[...events].map(([kind, count]) => `${count} ${kind}`).join(', ')}`);
 console.log(
   `longest turn of an event loop ${longestBlock.toFixed(1)} ms computing` +
