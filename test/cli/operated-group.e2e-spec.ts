@@ -114,17 +114,24 @@ describe('a group of six', () => {
         await Promise.all(IDS.map(start));
         await group.settled(FORMATION);
         const watch = new Watch(group);
-        for (const order of ORDERS) {
-          await carryOut(group, watch, order, start);
-          if (order.line === 'pause') await expectNoted(group, 'paused');
-        }
-        expect(codes(await examine(group))).not.toContain('paused');
-        await expectTold(group);
+        try {
+          for (const order of ORDERS) {
+            await carryOut(group, watch, order, start);
+            if (order.line === 'pause') await expectNoted(group, 'paused');
+          }
+          expect(codes(await examine(group))).not.toContain('paused');
+          await expectTold(group);
 
-        const tooEarly = await run(group, 'remove --yes');
-        expect(tooEarly).toMatchObject({ code: 1, err: expect.stringContaining('is lived in by') });
-        const { at: _, ...seen } = await watch.end();
-        expect(await answer(group, 'status')).toMatchObject(seen);
+          const tooEarly = await run(group, 'remove --yes');
+          expect(tooEarly).toMatchObject({
+            code: 1,
+            err: expect.stringContaining('is lived in by'),
+          });
+          const { epoch, total, configuration } = await watch.end();
+          expect(await answer(group, 'status')).toMatchObject({ epoch, total, configuration });
+        } finally {
+          watch.kill();
+        }
         await Promise.all(group.running.map((member) => member.leave()));
         expect(await answer(group, 'remove --yes')).toEqual({ removed: true });
         expect(await run(group, 'status')).toMatchObject({ code: 4, out: '' });
@@ -152,6 +159,11 @@ class Watch {
     return this.#seen.at(-1);
   }
 
+  /** Whatever has become of it. */
+  kill(): void {
+    this.#process.kill('SIGKILL');
+  }
+
   /** Ends it with Ctrl-C; it has seen everything. */
   async end(): Promise<GroupStatus> {
     this.#process.kill('SIGINT');
@@ -175,9 +187,12 @@ async function carryOut(
   const ordered = run(group, `${line} --yes`);
   if (isLeaderKilled) {
     // While the order is on its way, or right after it.
-    const leader = await eventually(() => group.running.find(({ leads }) => leads), SETTLED);
-    await leader!.kill();
-    await start(leader!.id!);
+    const leader = await eventually(
+      () => group.running.find(({ leads }) => leads) ?? null,
+      SETTLED,
+    );
+    await leader.kill();
+    await start(leader.id!);
   }
   const { code, err } = await ordered;
   expect({ line, code, err: withoutProgress(err) }).toEqual({ line, code: 0, err: '' });
