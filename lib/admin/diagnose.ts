@@ -192,7 +192,7 @@ function leadership(snapshot: GroupSnapshot): Problem[] {
     );
   }
   if (config && rosterOf(records, config).seats.length === 0) {
-    const why = records.length === 0 ? 'is registered' : 'may hold anything';
+    const why = records.length === 0 ? 'is registered' : 'may be given anything';
     const advice = records.length === 0 ? 'Start one' : 'Enable, undrain or uncordon one';
     problems.push(warning('nobody-holds', `No instance ${why}`, advice));
   }
@@ -205,7 +205,9 @@ function placement(snapshot: GroupSnapshot): Problem[] {
   if (!config) return [];
   const problems: Problem[] = [];
   if (config.paused) {
-    problems.push(note('paused', 'The group is paused: nothing moves', 'Resume it'));
+    problems.push(
+      note('paused', 'The group is paused: what is held stays where it is', 'Resume it'),
+    );
   }
   if (!isBuiltIn(config.strategy)) {
     const known = Object.keys(builtInStrategies).join(', ');

@@ -82,6 +82,17 @@ describe('why an item waits', () => {
     });
   });
 
+  it('nothing but the leader, while the group is paused and nobody holds it', () => {
+    const config = { paused: true, items: { 1: { disabled: true } } };
+    for (const total of [3, 4]) {
+      const all = waits(planOf('a1:5 - -'), [a, b], { ...config, total });
+      expect(all.filter(({ from }) => from === undefined)).toEqual([
+        expect.objectContaining({ items: [1], reason: 'disabled' }),
+        expect.objectContaining({ items: [2], reason: 'leader' }),
+      ]);
+    }
+  });
+
   it('as many are on the move as may be', () => {
     const plan = planOf('a1:5 a1:5 a1:5!6 a1:5', { members: ['b1'], settled: false });
     const all = waits(plan, [a, b], { maxMoves: 1 });

@@ -15,7 +15,7 @@ export type WaitReason =
   | 'reserved'
   /** The total changes, for which everything has to be let go first. */
   | 'total'
-  /** Nothing moves while the group is paused. */
+  /** It is held, and stays where it is while the group is paused. */
   | 'paused'
   /** As many are on the move as may be. */
   | 'limit'
@@ -25,7 +25,7 @@ export type WaitReason =
   | 'disabled'
   /** No instance has the labels that it needs. */
   | 'needs'
-  /** No instance may hold anything. */
+  /** No instance may be given anything. */
   | 'nobody'
   /** Nothing is in its way: the leader has to get to it. */
   | 'leader';
@@ -121,12 +121,13 @@ class Context {
       return because('lease', `${holder.id} is gone; its lease of ${lease} is waited out`);
     }
     if (holder && this.plan.marks[item]! > 0) return this.#asked(holder);
-    if (this.#isBarrier) return this.#barrier();
+    // A paused group keeps its total, and gives out what is free.
+    if (this.#isBarrier && (holder || !this.config.paused)) return this.#barrier();
     const home = holder ? undefined : this.plan.away[this.plan.homes[item]!];
     if (home) return because('reserved', `reserved for ${home.id}, which may come back`);
     const heir = this.#heirs[item];
-    if (!holder && !heir) return this.#unplaced(item);
-    if (heir?.incarnation === holder?.incarnation) return undefined;
+    if (!holder) return heir ? NOT_GIVEN : this.#unplaced(item);
+    if (heir?.incarnation === holder.incarnation) return undefined;
     return this.#notBegun();
   }
 
@@ -146,7 +147,7 @@ class Context {
     return because('total', `the total changes${where}: everyone lets go of everything first`);
   }
 
-  /** Held, or free, and somebody else's in the end. */
+  /** Held, and somebody else's in the end. */
   #notBegun(): Because {
     if (this.config.paused) return because('paused', 'the group is paused');
     if (this.#isMoving && this.config.maxMoves !== undefined) {
@@ -162,9 +163,8 @@ class Context {
     if (needs && !this.#seats.some((seat) => hasLabels(seat, needs))) {
       return because('needs', `no instance has ${formatLabels(needs)}`);
     }
-    if (this.#seats.length === 0) return because('nobody', 'no instance may hold anything');
-    if (this.config.paused) return because('paused', 'the group is paused');
-    return because('leader', 'the leader has yet to give it to somebody');
+    if (this.#seats.length === 0) return because('nobody', 'no instance may be given anything');
+    return NOT_GIVEN;
   }
 }
 
@@ -174,5 +174,7 @@ function withoutRestraint(config: GroupConfig): GroupConfig {
 }
 
 const because = (reason: WaitReason, why: string): Because => ({ reason, why });
+/** What is free is given out at once, whatever else is on the move. */
+const NOT_GIVEN = because('leader', 'the leader has yet to give it to somebody');
 
 const seconds = (milliseconds: number): string => `${Number((milliseconds / 1_000).toFixed(1))} s`;

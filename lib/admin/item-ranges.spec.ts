@@ -24,6 +24,11 @@ describe('ranges of items', () => {
     (text) => expect(parseItems(text)).toBeUndefined(),
   );
 
+  it('may name all items that there can be, again and again', () => {
+    expect(parseItems(Array(200).fill('0-999999').join(','))?.length).toBe(1_000_000);
+    expect(parseItems('5-7,0-9,3')).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  });
+
   it('are cut where there are too many', () => {
     const items = Array.from({ length: 100 }, (_, index) => index * 2);
     expect(formatSomeItems(items, 20)).toBe('0, 2, 4, 6, 8, 10, … (100 items)');

@@ -26,11 +26,15 @@ export interface JoiningInstance {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** What would come of it. @publicApi */
+/**
+ * What would come of it. Who will hold an item: `to` of its entry in `moved`; else nobody, if it is in
+ * `unplaced`; else whoever holds it now.
+ * @publicApi
+ */
 export interface Prediction {
   /** The total afterwards. */
   readonly total: number;
-  /** How many items have another holder afterwards; where the total changes, all that have one. */
+  /** How many items somebody else holds afterwards; where the total changes, all that somebody holds. */
   readonly moves: number;
   readonly moved: readonly PredictedMove[];
   /** How many items are stopped on the way; where the total changes, all of them are. */
@@ -39,7 +43,7 @@ export interface Prediction {
   readonly steps: number;
   /** What each instance holds before and afterwards. */
   readonly loads: readonly PredictedLoad[];
-  /** The items that nobody holds afterwards. */
+  /** The items that nobody holds afterwards, whether somebody does now or not. */
   readonly unplaced: readonly number[];
   /** False if this was given up, because it takes too many steps. */
   readonly settles: boolean;
@@ -70,16 +74,17 @@ const MOST_STEPS = 5_000;
  * acknowledging at once what it takes away. Nothing is written; who is dead counts as waited out, and who
  * is away as staying away.
  */
-export function predict(
+export async function predict(
   plan: Plan | undefined,
   members: readonly MemberRecord[],
   config: GroupConfig,
   { join = [], leave = [], change = (same) => same }: WhatIf,
   strategies: Strategies,
-): Prediction {
+): Promise<Prediction> {
   const records = joined(without(members, leave), join, plan);
   const wanted = change(config);
-  const { end, stopped, steps, settles } = foresee(plan, records, wanted, strategies);
+  const foreseeing = stepsOf(plan, records, wanted, strategies);
+  const { end, stopped, steps, settles } = await byAndBy(foreseeing, plan?.total ?? 0);
   const [before, after] = [holders(plan), holders(end)];
   const moved = movesBetween(before, after);
   return {
@@ -94,14 +99,47 @@ export function predict(
   };
 }
 
+interface Foreseen {
+  readonly end: Plan | undefined;
+  readonly stopped: number;
+  readonly steps: number;
+  readonly settles: boolean;
+}
+
 /** The plan that everything will have come to when nothing else happens. */
-export function foresee(
+export function foresee(...given: Parameters<typeof stepsOf>): Foreseen {
+  const steps = stepsOf(...given);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+/** How many items to look at before others have their turn: some milliseconds. */
+const ITEMS_AT_ONCE = 100_000;
+
+/** The same for an application that has other things to do meanwhile. */
+async function byAndBy(steps: ReturnType<typeof stepsOf>, total: number): Promise<Foreseen> {
+  for (let looked = 0; ; looked += total) {
+    if (looked >= ITEMS_AT_ONCE) {
+      looked = 0;
+      await nextTurn();
+    }
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** Stops after each step. */
+function* stepsOf(
   plan: Plan | undefined,
   members: readonly MemberRecord[],
   config: GroupConfig,
   strategies: Strategies,
   { overstays = true }: Partial<Pick<Patience, 'overstays'>> = {},
-): { end: Plan | undefined; stopped: number; steps: number; settles: boolean } {
+): Generator<void, Foreseen, void> {
   let end = plan;
   let records = members;
   let stopped = 0;
@@ -111,6 +149,7 @@ export function foresee(
     if (!step.plan) return { end, stopped, steps, settles: true };
     end = step.plan;
     stopped += step.revoked;
+    yield;
   }
   return { end, stopped, steps: MOST_STEPS, settles: false };
 }

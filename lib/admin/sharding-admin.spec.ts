@@ -11,6 +11,7 @@ import { ANY_VERSION } from '../registry/registry.js';
 import { SureWrites } from '../registry/sure-writes.js';
 import { ConnectionLostError, TimedOutError } from '../registry/registry.errors.js';
 import type { ChangePreview, ShardingAdmin } from './sharding-admin.js';
+import type { GroupStatus } from './status.js';
 
 const CONFIG = '/group/config';
 
@@ -71,6 +72,27 @@ describe('an administrator', () => {
       );
       await group.start('b');
       expect((await seen)[0]!.instances.map(({ id }) => id)).toEqual(['a', 'b']);
+    });
+
+    it('is told that what it sees is old while the store does not answer', async () => {
+      await group.start('a');
+      await settled();
+      const registry = group.registry();
+      const seen: GroupStatus[] = [];
+      const watching = group
+        .admin(registry)
+        .watch()
+        .subscribe((status) => seen.push(status));
+      await eventually(() => seen.at(-1)?.state === 'settled');
+      expect(seen.at(-1)).not.toHaveProperty('stale');
+      const before = seen.at(-1)!;
+      registry.link.cut();
+      await eventually(() =>
+        expect(seen.at(-1)).toMatchObject({ ...before, at: expect.any(Number), stale: true }),
+      );
+      registry.link.heal();
+      await eventually(() => expect(seen.at(-1)).not.toHaveProperty('stale'));
+      watching.unsubscribe();
     });
 
     it('is told where there is no group', async () => {

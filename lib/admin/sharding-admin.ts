@@ -48,7 +48,8 @@ export interface ChangeOptions {
   readonly force?: boolean;
   /**
    * Asked before anything is written; false calls it off. Whoever changes the configuration while this
-   * is being answered makes the change fail, so what was shown is what gets replaced. @default yes
+   * is being answered makes the change fail, so what was shown is what gets replaced. Without it nothing
+   * is foretold. @default yes
    */
   readonly confirm?: (preview: ChangePreview) => boolean | Promise<boolean>;
 }
@@ -292,7 +293,7 @@ export class ShardingAdmin {
     return this.#change(() => changes.setDrained(instance, false), options);
   }
 
-  /** Nothing moves from now on, except from those who go. */
+  /** From now on what is held stays where it is; what nobody holds is still given out. */
   pause(options?: ChangeOptions): Promise<ChangeResult> {
     return this.#change(() => changes.setPaused(true), options);
   }
@@ -368,7 +369,7 @@ export class ShardingAdmin {
   /** The one way in which a configuration changes. */
   async #change(
     make: () => ConfigChange,
-    { force = false, confirm = () => true }: ChangeOptions = {},
+    { force = false, confirm }: ChangeOptions = {},
   ): Promise<ChangeResult> {
     const change = make();
     const snapshot = await this.#look();
@@ -378,11 +379,13 @@ export class ShardingAdmin {
     const data = encodeConfig(wanted);
     if (data.equals(encodeConfig(before)))
       return { changed: false, warnings, configuration: before };
-    const members = recordsOf(snapshot);
-    const what = { change: () => wanted };
-    const prediction = predict(planOf(snapshot), members, before, what, this.#strategies);
-    const isWanted = await confirm({ before, after: wanted, warnings, prediction });
-    if (!isWanted) return { changed: false, warnings, configuration: before };
+    if (confirm) {
+      const members = recordsOf(snapshot);
+      const what = { change: () => wanted };
+      const prediction = await predict(planOf(snapshot), members, before, what, this.#strategies);
+      const isWanted = await confirm({ before, after: wanted, warnings, prediction });
+      if (!isWanted) return { changed: false, warnings, configuration: before };
+    }
     await this.#write(data, snapshot);
     return { changed: true, warnings, configuration: wanted };
   }

@@ -24,14 +24,15 @@ export async function change(
 ): Promise<Answer> {
   const { given, terminal } = context;
   let isDeclined = false;
+  const confirm = async (preview: ChangePreview): Promise<boolean> => {
+    terminal.err(`${previewLines(preview, terminal).join('\n')}\n`);
+    const isMeant = await isWanted(context, 'Do this?');
+    isDeclined = !isMeant;
+    return isMeant;
+  };
   const result = await make({
     force: given.flag('force'),
-    confirm: async (preview) => {
-      if (!given.flag('yes')) terminal.err(`${previewLines(preview, terminal).join('\n')}\n`);
-      const isMeant = await isWanted(context, 'Do this?');
-      isDeclined = !isMeant;
-      return isMeant;
-    },
+    ...(given.flag('yes') ? {} : { confirm }),
   });
   if (isDeclined) throw new RefusedError('Called off; nothing was changed');
   return { json: result, lines: resultLines(result, terminal) };

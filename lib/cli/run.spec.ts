@@ -10,7 +10,7 @@ import { verbs } from './verbs.js';
 
 /** A terminal whose user says what the test wants. */
 class FakeTerminal implements Terminal {
-  readonly width = 80;
+  width = 80;
   readonly isLive = false;
   readonly paint = unpainted;
   readonly questions: string[] = [];
@@ -65,7 +65,7 @@ describe('the command', () => {
 
   it('answers people and machines', async () => {
     expect(await command('status')).toBe(EXIT.done);
-    expect(terminal.output).toContain('2 instances, led by a');
+    expect(terminal.output).toContain('2 instances with leases of 5 s, led by a');
     terminal.output = '';
     expect(await command('status --json')).toBe(EXIT.done);
     expect(JSON.parse(terminal.output)).toMatchObject({ namespace: 'group', total: 4 });
@@ -119,6 +119,10 @@ describe('the command', () => {
     expect(await command('drain a --yes --timeout 0.05', late)).toBe(EXIT.failed);
     expect(late.errors).toBe('2 items left: the group is paused\n');
     expect(late.output).toMatch(/a still holds .+; the drain goes on, "undrain" takes it back\n$/);
+    const narrow = new FakeTerminal(false);
+    narrow.width = 20;
+    expect(await command('drain a --yes --timeout 0.05', narrow)).toBe(EXIT.failed);
+    expect(narrow.errors).toBe('2 items left: the\ngroup is paused\n');
     const interrupted = new FakeTerminal(false);
     interrupted.interrupted.abort();
     expect(await command('drain a --yes', interrupted)).toBe(EXIT.interrupted);

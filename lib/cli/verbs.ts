@@ -50,12 +50,12 @@ function changing(
 }
 
 function targetOf(given: Given): ShardingTarget {
-  const target = given.text('target');
+  const target = given.text('what');
   return given.flag('item') ? { items: itemsOf(target) } : { instance: target };
 }
 
 const TARGET = {
-  positionals: { target: `${INSTANCE}; with --item, ${ITEMS}` },
+  positionals: { what: `${INSTANCE}; with --item, ${ITEMS}` },
   options: { item: { type: 'boolean', describe: 'it is about items' } },
 } as const;
 
@@ -198,8 +198,8 @@ export const verbs: readonly Verb[] = [
   ),
   changing(
     {
-      usage: 'set-weight <target> <weight>',
-      describe: 'Of an instance, or of items',
+      usage: 'set-weight <what> <weight>',
+      describe: 'Weight of an instance, or of items',
       positionals: { ...TARGET.positionals, weight: 'a number, or "default" to take it back' },
       options: TARGET.options,
       examples: [
@@ -217,9 +217,9 @@ export const verbs: readonly Verb[] = [
   ),
   changing(
     {
-      usage: 'set-needs <items> [labels..]',
+      usage: 'set-needs <items> [need..]',
       describe: 'Labels that holders must have',
-      positionals: { items: ITEMS, labels: 'such as zone=a' },
+      positionals: { items: ITEMS, need: 'a label such as zone=a' },
       options: { clear: CLEAR },
       examples: [
         ['set-needs 0-3 zone=a', 'only where it is so'],
@@ -227,7 +227,7 @@ export const verbs: readonly Verb[] = [
       ],
     },
     (admin, given, options) => {
-      const labels = given.list('labels');
+      const labels = given.list('need');
       if (given.flag('clear') === labels.length > 0) {
         throw new UsageError('expected either labels or --clear');
       }
@@ -286,8 +286,8 @@ export const verbs: readonly Verb[] = [
   ),
   changing(
     {
-      usage: 'disable <target>',
-      describe: 'Holds nothing, or is held by nobody',
+      usage: 'disable <what>',
+      describe: 'Shuts out an instance, or items',
       ...TARGET,
       examples: [
         ['disable ada', 'an instance'],
@@ -298,7 +298,7 @@ export const verbs: readonly Verb[] = [
   ),
   changing(
     {
-      usage: 'enable <target>',
+      usage: 'enable <what>',
       describe: 'Takes a disable back',
       ...TARGET,
       examples: [
@@ -328,7 +328,7 @@ export const verbs: readonly Verb[] = [
   ),
   {
     usage: 'drain <instance>',
-    describe: 'Empties an instance, and waits for it',
+    describe: 'Empties an instance in good order',
     positionals: { instance: INSTANCE },
     options: {
       wait: { type: 'boolean', default: true, describe: 'wait; --no-wait to return at once' },
@@ -354,7 +354,7 @@ export const verbs: readonly Verb[] = [
   changing(
     {
       usage: 'pause',
-      describe: 'Nothing moves, except from who goes',
+      describe: 'What is held stays where it is',
       examples: [['pause', 'before a deployment']],
     },
     (admin, _, options) => admin.pause(options),

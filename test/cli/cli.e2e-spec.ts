@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { open } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Problem, Wait } from '../../lib/admin/index.js';
 import { decodeConfig, type GroupConfig } from '../../lib/coordinator/group-config.js';
@@ -9,7 +12,7 @@ import { eventually } from '../kit/eventually.js';
 import { freePort } from '../kit/free-port.js';
 import { uniqueNamespace } from '../kit/namespace.js';
 import { sharedConnect } from '../kit/shared-zookeeper.js';
-import { command, type Outcome, outcomeOf, startCommand } from './command.js';
+import { command, MAIN, type Outcome, outcomeOf, startCommand } from './command.js';
 
 const WIDTH = 80;
 const SECONDS = { timeout: 30_000 };
@@ -119,6 +122,26 @@ describe('the command nest-sharding', () => {
       await eventually(() => out.endsWith('\n') && !last().configuration.paused, SECONDS);
       watching.kill('SIGINT');
       expect(await outcome).toMatchObject({ code: 0, err: '' });
+    });
+
+    it('as long as somebody reads what it says, and no longer', async () => {
+      const watching = startCommand(['watch', '--json', ...on(group.namespace)]);
+      const exit = once(watching, 'exit');
+      await once(watching.stdout!, 'data');
+      watching.stdout!.destroy();
+      await json('pause --yes');
+      expect(await exit).toEqual([0, null]);
+      await json('resume --yes');
+    });
+
+    it('and fails where its answer cannot be written', async () => {
+      const full = await open('/dev/full', 'w');
+      const child = spawn(process.execPath, [MAIN, '--help'], {
+        stdio: ['ignore', full.fd, 'pipe'],
+      });
+      const [code] = (await once(child, 'exit')) as [number];
+      await full.close();
+      expect(code).toBe(1);
     });
 
     it('for as long as it was told', async () => {
@@ -324,7 +347,7 @@ describe('the command nest-sharding', () => {
       expect(wrong.err).not.toContain('wr0ng');
       const { code, out } = await command(line, { NEST_SHARDING_AUTH: credentials });
       expect(code).toBe(0);
-      expect(out).toContain('led by ada');
+      expect(out).toMatch(/led by\sada/);
       const change = ['set-total', '3', '--yes', ...on(closed.namespace)];
       expectRefused(await command(change), 5, /access denied/);
       expect((await command(change, { NEST_SHARDING_AUTH: credentials })).code).toBe(0);

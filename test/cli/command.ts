@@ -29,6 +29,11 @@ export async function outcomeOf(child: ChildProcess): Promise<Outcome> {
   return { code, out, err };
 }
 
+/** What was said beside the answer, but for how far a drain is, which may be wrapped. */
+export function withoutProgress(err: string): string {
+  return err.replaceAll(/^\d+ items? left.*\n(?:(?!\d+ items? left|nest-sharding: ).*\n)*/gm, '');
+}
+
 export function command(
   args: readonly string[],
   env?: Readonly<Record<string, string>>,

@@ -7,13 +7,13 @@ export function historyLines(entries: readonly HistoryEntry[], look: Look): stri
   if (entries.length === 0) return ['Nothing has moved yet.'];
   return table(
     [
-      { title: 'WHEN', most: 19 },
-      { title: 'LEADER', most: 14 },
-      { title: 'MOVED', most: 7, align: 'right' },
-      { title: 'TOOK', most: 8, align: 'right' },
-      { title: 'WAITED', most: 8, align: 'right' },
-      { title: 'DRAINED', most: 8, align: 'right' },
-      { title: 'WHY' },
+      { title: 'WHEN', least: 10 },
+      { title: 'LEADER', least: 16 },
+      { title: 'MOVED', align: 'right' },
+      { title: 'TOOK', align: 'right' },
+      { title: 'WAITED', align: 'right' },
+      { title: 'DRAINED', align: 'right' },
+      { title: 'WHY', least: 16 },
     ],
     entries.map(({ at, leader, moved, took, why, total }) => [
       time(at),

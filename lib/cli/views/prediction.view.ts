@@ -27,11 +27,7 @@ export function predictionLines(prediction: Prediction, look: Look): string[] {
     ...paragraph(`${plain(predictionLine(prediction))}.`, 0, look),
     '',
     ...table(
-      [
-        { title: 'INSTANCE', most: 40 },
-        { title: 'NOW', most: 8, align: 'right' },
-        { title: 'THEN', most: 8, align: 'right' },
-      ],
+      [{ title: 'INSTANCE' }, { title: 'NOW', align: 'right' }, { title: 'THEN', align: 'right' }],
       loads.map(({ id, before, after }) => [id, String(before), String(after)]),
       look,
     ),
@@ -39,7 +35,11 @@ export function predictionLines(prediction: Prediction, look: Look): string[] {
     ...(routes.size === 0
       ? []
       : table(
-          [{ title: 'FROM', most: 24 }, { title: 'TO', most: 24 }, { title: 'ITEMS' }],
+          [
+            { title: 'FROM', least: 20 },
+            { title: 'TO', least: 20 },
+            { title: 'ITEMS', least: 16 },
+          ],
           [...routes.values()].map(({ from, to, items }) => [from, to, formatSomeItems(items)]),
           look,
         )),

@@ -41,32 +41,42 @@ function headline(
 ): string[] {
   const led = leader ? `led by ${leader.id}` : 'nobody leads';
   const items = nextTotal === undefined ? count(total, 'item') : `${total} → ${nextTotal} items`;
-  const text = `${shorten(plain(namespace), 30)}: ${state}, ${items}, ${count(instances.length, 'instance')}, ${plain(led)}${stale ? ` (as of ${clock(at)}: no connection)` : ''}`;
+  const lease = commonLease(instances);
+  const leases = lease === undefined ? '' : ` with leases of ${duration(lease)}`;
+  const text = `${plain(namespace)}: ${state}, ${items}, ${count(instances.length, 'instance')}${leases}, ${plain(led)}${stale ? ` (as of ${clock(at)}: no connection)` : ''}`;
   const style = STYLES[state];
   return paragraph(text, 0, look).map((line) =>
     style ? line.replace(state, look.paint(style, state)) : line,
   );
 }
 
+/** Undefined where they differ, or there are none. */
+function commonLease(instances: GroupStatus['instances']): number | undefined {
+  const leases = new Set(instances.flatMap(({ lease }) => lease ?? []));
+  return leases.size === 1 ? [...leases][0] : undefined;
+}
+
 function instanceTable({ instances }: GroupStatus, look: Look): string[] {
   if (instances.length === 0) return [];
+  // A column in which all is the same would take its room from what differs.
+  const isLeaseSaid = commonLease(instances) !== undefined;
   return table(
     [
-      { title: '', most: 1 },
-      { title: 'INSTANCE', most: 32 },
-      { title: 'STATE', most: 10 },
-      { title: 'WEIGHT', most: 8, align: 'right' },
-      { title: 'LEASE', most: 8, align: 'right' },
-      { title: 'LABELS', most: 20, isMinor: true },
-      { title: 'HOLDS', most: 7, align: 'right' },
-      { title: 'ITEMS' },
+      { title: '' },
+      { title: 'INSTANCE' },
+      { title: 'STATE' },
+      { title: 'WEIGHT', align: 'right' },
+      { title: 'LEASE', align: 'right' },
+      { title: 'LABELS', least: 8 },
+      { title: 'HOLDS', align: 'right' },
+      { title: 'ITEMS', least: 8 },
     ],
-    instances.map(instanceCells),
+    instances.map((instance) => instanceCells(instance, isLeaseSaid)),
     look,
   );
 }
 
-function instanceCells(instance: InstanceStatus): Cell[] {
+function instanceCells(instance: InstanceStatus, isLeaseSaid: boolean): Cell[] {
   const { id, state, leads, weight, lease, labels = {}, items, releasing } = instance;
   const style = STYLES[state];
   const leaving = releasing.length > 0 ? `letting go of ${formatSomeItems(releasing)}` : '';
@@ -75,7 +85,7 @@ function instanceCells(instance: InstanceStatus): Cell[] {
     id,
     style ? { text: state, style } : state,
     weight === undefined ? '' : String(Number(weight.toPrecision(4))),
-    lease === undefined ? '' : duration(lease),
+    isLeaseSaid || lease === undefined ? '' : duration(lease),
     formatLabels(labels),
     String(items.length),
     [formatSomeItems(items), leaving].filter((text) => text !== '').join('; '),
@@ -85,7 +95,12 @@ function instanceCells(instance: InstanceStatus): Cell[] {
 function waitTable({ waits }: GroupStatus, look: Look): string[] {
   if (waits.length === 0) return [];
   return table(
-    [{ title: 'ITEMS' }, { title: 'FROM', most: 16 }, { title: 'TO', most: 16 }, { title: 'WHY' }],
+    [
+      { title: 'ITEMS', least: 8 },
+      { title: 'FROM', least: 16 },
+      { title: 'TO', least: 16 },
+      { title: 'WHY', least: 24 },
+    ],
     waits.map(({ items, from = '', to = '', why }) => [formatSomeItems(items), from, to, why]),
     look,
   );
@@ -104,7 +119,7 @@ export function configurationLines(config: GroupConfig | undefined, look: Look):
   return [
     ...paragraph(plain(general.join(', ')), 0, look),
     ...Object.entries(instances).flatMap(([id, said]) =>
-      paragraph(`${shorten(plain(id), 32)}: ${words(said)}`, 0, look),
+      paragraph(`${plain(id)}: ${words(said)}`, 0, look),
     ),
     ...itemGroups(items).flatMap(([said, numbers]) =>
       paragraph(`${formatSomeItems(numbers)}: ${said}`, 0, look),
@@ -136,13 +151,13 @@ function words(said: object): string {
 /** One line, for logs. */
 export function statusLine(status: GroupStatus): string {
   const { at, state, total, leader, instances, waits, stale } = status;
-  const loads = instances.map(({ id, items }) => `${shorten(plain(id), 20)} ${items.length}`);
+  const loads = instances.map(({ id, items }) => `${plain(id)} ${items.length}`);
   const waiting = waits.reduce((sum, { items }) => sum + items.length, 0);
   return [
     `${clock(at)} ${state}${stale ? ' (no connection)' : ''}`,
     count(total, 'item'),
     ...(waiting > 0 ? [`${waiting} waiting`] : []),
-    leader ? `led by ${shorten(plain(leader.id), 20)}` : 'nobody leads',
+    leader ? `led by ${plain(leader.id)}` : 'nobody leads',
     loads.join(' '),
   ].join(', ');
 }

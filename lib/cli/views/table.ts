@@ -1,14 +1,12 @@
 import cliui from 'cliui';
 import type { Paint, Style } from '../terminal.js';
-import { plain, shorten } from './text.js';
+import { fold, plain } from './text.js';
 
 export interface Column {
   readonly title: string;
-  /** What is longer loses its middle. Left out: it is wrapped, and gets what the others leave. */
-  readonly most?: number;
+  /** Where room is short it is wrapped, down to this width before others lose any. @default as wide as it is */
+  readonly least?: number;
   readonly align?: 'right';
-  /** Where room is short it gives way before what people have to copy. */
-  readonly isMinor?: boolean;
 }
 
 /** A cell may have a colour. */
@@ -20,12 +18,11 @@ export interface Look {
 }
 
 const GAP = 2;
-/** A column of text is no use below this. */
-const NARROWEST = 12;
-/** Enough to see that there is something. */
-const MINOR = 6;
 
-/** The lines of a table, none longer than the width. Columns that are empty throughout are left out. */
+/**
+ * The lines of a table, none longer than the width. Columns that are empty throughout are left out; what
+ * is too long for its column is wrapped, never cut, for people have to copy it.
+ */
 export function table(
   columns: readonly Column[],
   rows: readonly (readonly Cell[])[],
@@ -41,11 +38,10 @@ export function table(
   const line = (cells: readonly Cell[]): void => {
     ui.div(
       ...used.map((index, place) => {
-        const { most, align } = columns[index]!;
+        const { align } = columns[index]!;
         const isLast = place === used.length - 1;
         const room = widths[place]!;
-        const text = textOf(cells[index]);
-        const shown = most === undefined ? text : shorten(text, Math.min(most, room));
+        const shown = fold(textOf(cells[index]), room);
         return {
           text: painted(cells[index], shown, paint),
           width: room + (isLast ? 0 : GAP),
@@ -66,31 +62,25 @@ export function table(
 /** A paragraph, wrapped and indented. */
 export function paragraph(text: string, indent: number, { width }: Look): string[] {
   const ui = cliui({ width, wrap: true });
-  ui.div({ text, width, padding: [0, 0, 0, indent] });
+  ui.div({ text: fold(text, width - indent), width, padding: [0, 0, 0, indent] });
   return ui
     .toString()
     .split('\n')
     .map((line) => line.trimEnd());
 }
 
-function lengthOf(
-  { title, most = Infinity }: Column,
-  rows: readonly (readonly Cell[])[],
-  index: number,
-): number {
-  const lengths = rows.map((row) => Math.min(textOf(row[index]).length, most));
-  return Math.max(title.length, ...lengths);
+function lengthOf({ title }: Column, rows: readonly (readonly Cell[])[], index: number): number {
+  return rows.reduce((most, row) => Math.max(most, textOf(row[index]).length), title.length);
 }
 
-/** Takes what is too much from columns that can be wrapped, then minor ones, then the widest. */
+/** Takes what is too much from the widest that have more than their least, then from the widest. */
 function fit(natural: readonly number[], columns: readonly Column[], width: number): number[] {
   const widths = [...natural];
   const excess = (): number =>
     widths.reduce((sum, each) => sum + each, 0) + GAP * (widths.length - 1) - width;
   while (excess() > 0) {
     const index =
-      widest(widths, (at) => columns[at]!.most === undefined && widths[at]! > NARROWEST) ??
-      widest(widths, (at) => columns[at]!.isMinor === true && widths[at]! > MINOR) ??
+      widest(widths, (at) => widths[at]! > (columns[at]!.least ?? Infinity)) ??
       widest(widths, () => true);
     if (index === undefined || widths[index]! <= 1) break;
     widths[index]! -= 1;

@@ -6,7 +6,24 @@ export function plain(text: string): string {
   return stripVTControlCharacters(text).replace(/[\u0000-\u001f\u007f-\u009f]/g, '�');
 }
 
-/** At most so many characters: ids differ at their ends, so the middle goes. */
+/** Breaks words that are longer than a line after one of their signs, such as ids and labels. */
+export function fold(text: string, width: number): string {
+  return text
+    .split(' ')
+    .map((word) => (word.length > width ? foldWord(word, width) : word))
+    .join(' ');
+}
+
+function foldWord(word: string, width: number): string {
+  const lines = [''];
+  for (const part of word.match(/[\p{L}\p{N}]*[^\p{L}\p{N}]*/gu) ?? []) {
+    if (lines.at(-1) !== '' && lines.at(-1)!.length + part.length > width) lines.push('');
+    lines[lines.length - 1] += part;
+  }
+  return lines.join('\n');
+}
+
+/** At most so many characters, without its middle. */
 export function shorten(text: string, most: number): string {
   if (text.length <= most) return text;
   const head = Math.ceil((most - 1) / 2);

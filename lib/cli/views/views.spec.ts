@@ -47,12 +47,12 @@ describe('what people see', () => {
   it('of a group', () => {
     expect(lines(statusLines(status, look))).toBe(
       `
-orders: moving, 6 items, 2 instances, led by ada
+orders: moving, 6 items, 2 instances with leases of 5 s, led by ada
 
-   INSTANCE                 STATE     WEIGHT  LEASE  LABELS  HOLDS  ITEMS
-★  ada                      active         1    5 s  zone=a      3  0-2; letting
-                                                                    go of 3-4
-   10.244.17.2…@-@a3f09b77  cordoned     0.5    5 s              1  5
+   INSTANCE                      STATE     WEIGHT  LABELS  HOLDS  ITEMS
+★  ada                           active         1  zone=a      3  0-2; letting
+                                                                  go of 3-4
+   10.244.17.203@-@1@-@a3f09b77  cordoned     0.5              1  5
 
 Waiting
 ITEMS  FROM  TO   WHY
@@ -66,6 +66,42 @@ Problems
 note: The group is paused
   Resume it
 `.trim(),
+    );
+  });
+
+  it('of leases that differ, each its own', () => {
+    const instances = status.instances.map((instance, index) => ({
+      ...instance,
+      lease: 1 + index,
+    }));
+    const shown = lines(statusLines({ ...status, instances }, look));
+    expect(shown).toMatch(/LEASE\b[^]+ada .* 1 ms[^]+ 2 ms/);
+    expect(shown).not.toContain('leases of');
+  });
+
+  it('of instances with long names, whole: labels are wrapped before ids are', () => {
+    const id = '10.244.17.203@-@12345@-@a3f09b77';
+    const labels = { zone: 'eu-west-1a', disk: 'ssd' };
+    const instances = [
+      { ...status.instances[0]!, id, labels, releasing: [], items: [0, 2, 4, 6, 8] },
+    ];
+    const shown = statusLines({ ...status, instances, waits: [] }, look).slice(2, 6);
+    expect(lines(shown)).toBe(
+      `
+   INSTANCE                          STATE   WEIGHT  LABELS     HOLDS  ITEMS
+★  10.244.17.203@-@12345@-@a3f09b77  active       1  zone=eu-       5  0, 2, 4,
+                                                     west-1a,          6, 8
+                                                     disk=ssd
+`.slice(1, -1),
+    );
+    const waits = [{ ...status.waits[0]!, from: id, to: id, why: `waits for ${id} to let go` }];
+    const waiting = statusLines({ ...status, waits, instances: [] }, look).slice(3, 6);
+    expect(lines(waiting)).toBe(
+      `
+ITEMS  FROM                    TO                       WHY
+3-4    10.244.17.203@-@        10.244.17.203@-@         waits for
+       12345@-@a3f09b77        12345@-@a3f09b77         10.244.17.203@-@12345@-@
+`.slice(1, -1),
     );
   });
 
