@@ -6,6 +6,15 @@ export type Settings = Omit<GroupConfig, 'total'>;
 
 export const PLAIN: Settings = { strategy: 'sticky', items: {}, instances: {}, paused: false };
 
+/** Says this of one instance, and of all else what was said before. */
+export function withInstance(
+  settings: Settings,
+  id: string,
+  said: GroupConfig['instances'][string],
+): Settings {
+  return { ...settings, instances: { ...settings.instances, [id]: said } };
+}
+
 /** Even ids are in one zone, odd ones in the other. */
 export function zoneOf(id: string): string {
   return /[02468]$/.test(id) ? 'x' : 'y';

@@ -25,6 +25,7 @@ import {
   restProblem,
   type Seen,
   type Settings,
+  withInstance,
   zoneOf,
 } from './operators.js';
 import { SimulatedProcess, type Temper, type World } from './simulated-process.js';
@@ -65,7 +66,7 @@ interface Drill {
   /** How many items have to move, where that is known from elsewhere than from what was foretold. */
   readonly moves?: number;
   readonly atOnce?: number;
-  /** Nothing need happen, so that nobody need hear of it. */
+  /** Nothing need happen, so that nobody need hear of it, unless it was foretold that something moves. */
   readonly mayBeQuiet?: boolean;
 }
 
@@ -183,8 +184,10 @@ class Simulation implements World {
       () => this.#exerciseLeave(),
       () => this.#exerciseTotal(),
       () => this.#exercisePause(),
+      () => this.#exerciseWeight(),
+      () => this.#exerciseDrain(),
     ];
-    if (!this.#isStuck) await more[this.seed % 6]?.();
+    if (!this.#isStuck) await more[this.seed % 7]?.();
     return {
       seed: this.seed,
       violations: check(this.#history),
@@ -689,6 +692,56 @@ class Simulation implements World {
     });
   }
 
+  /** The operator gives an instance another weight, and takes that back. */
+  async #exerciseWeight(): Promise<void> {
+    const { id } = this.#pickUnmentioned() ?? {};
+    if (id === undefined) return;
+    const { total: _, ...settings } = this.#config;
+    const weight = this.#random.pick([0, 2, 3]);
+    await this.#exercise({
+      name: 'another weight',
+      question: { weights: { [id]: weight } },
+      begin: () => void this.#configure(withInstance(settings, id, { weight })),
+      mayBeQuiet: true,
+    });
+    if (this.#isStuck) return;
+    await this.#exercise({
+      name: 'the old weight',
+      question: { weights: { [id]: 1 } },
+      begin: () => void this.#configure(settings),
+      mayBeQuiet: true,
+    });
+  }
+
+  /** The operator drains an instance, and lets it take its share again: of that nobody can ask. */
+  async #exerciseDrain(): Promise<void> {
+    const { id } = this.#pickUnmentioned() ?? {};
+    if (id === undefined) return;
+    const { total, ...settings } = this.#config;
+    await this.#exercise({
+      name: 'a drain',
+      question: { drain: [id] },
+      begin: () => void this.#configure(withInstance(settings, id, { drained: true })),
+      mayBeQuiet: true,
+    });
+    if (this.#isStuck) return;
+    const count = this.#alive.length;
+    const moves = total === 'instances' ? count : Math.floor(total / count);
+    const isKnown = isPlain({ total, ...settings });
+    await this.#exercise({
+      name: 'the end of a drain',
+      begin: () => void this.#configure(settings),
+      ...(isKnown ? { moves } : {}),
+      mayBeQuiet: moves === 0 || !isKnown,
+    });
+  }
+
+  /** One of several of which the configuration says nothing. */
+  #pickUnmentioned(): SimulatedProcess | undefined {
+    const unmentioned = this.#alive.filter(({ id }) => !this.#config.instances[id]);
+    return unmentioned.length > 1 ? this.#random.pick(unmentioned) : undefined;
+  }
+
   async #exercise(drill: Drill): Promise<void> {
     const { name, question, begin, without, moves, atOnce, mayBeQuiet = false } = drill;
     const prediction = question && (await this.#obey(this.#admin.plan(question)));
@@ -696,7 +749,8 @@ class Simulation implements World {
     const before = this.#owners;
     begin();
     const alive = this.#alive.filter((process) => process !== without);
-    const everyone = mayBeQuiet ? [] : alive.map(({ name: who }) => who);
+    const isQuiet = mayBeQuiet && !prediction?.moves;
+    const everyone = isQuiet ? [] : namesOf(alive);
     const isCordoned = ({ id }: SimulatedProcess): boolean =>
       this.#config.instances[id]?.cordoned === true;
     this.report({
