@@ -6,6 +6,7 @@ import {
   type GroupConfig,
   moveLimit,
 } from '../../lib/coordinator/group-config.js';
+import { Observer } from '../../lib/coordinator/observer.js';
 import type { Timer } from '../../lib/registry/environment.js';
 import { MemoryCluster, type MemoryRegistry } from '../../lib/registry/memory/index.js';
 import { ANY_VERSION } from '../../lib/registry/registry.js';
@@ -28,7 +29,13 @@ import {
   withInstance,
   zoneOf,
 } from './operators.js';
-import { SimulatedProcess, type Temper, type World } from './simulated-process.js';
+import { moody, MOODY } from './moody-strategy.js';
+import {
+  type ProcessOptions,
+  SimulatedProcess,
+  type Temper,
+  type World,
+} from './simulated-process.js';
 
 export interface SimulationResult {
   readonly seed: number;
@@ -51,6 +58,11 @@ interface Draw {
   readonly latency: number;
   readonly temper: 'quick' | 'slow' | 'bad';
   readonly rejoin: { readonly window: number; readonly lends: boolean };
+  readonly lease: CoordinatorOptions['lease'];
+  /** What instances weigh by their own word, one after the other. */
+  readonly weights: readonly number[];
+  readonly waitsAtStart: boolean;
+  readonly isObserved: boolean;
   /** How the group is configured when all is calm. */
   readonly calmSettings: Settings;
 }
@@ -72,7 +84,11 @@ interface Drill {
 
 const namesOf = (processes: readonly SimulatedProcess[]): string[] =>
   processes.map(({ name }) => name);
-const seen = ({ id, coordinator: { items } }: SimulatedProcess): Seen => ({ id, items });
+const seen = ({ id, weight, coordinator: { items } }: SimulatedProcess): Seen => ({
+  id,
+  weight,
+  items,
+});
 
 /** Who will hold what, by what was foretold. */
 function foretold(before: readonly string[], { total, moved, unplaced }: Prediction): string[] {
@@ -85,6 +101,7 @@ function foretold(before: readonly string[], { total, moved, unplaced }: Predict
 
 const NAMESPACE = 'group';
 const OPERATOR = 'operator';
+const OBSERVER = 'observer';
 const CONFIG = `/${NAMESPACE}/config`;
 
 /** Runs one seed: the same seed gives the same history on every machine. */
@@ -105,6 +122,7 @@ class Simulation implements World {
   readonly #machines = new Map<string, VirtualClock>();
   readonly #operator: MemoryRegistry;
   readonly #admin: ShardingAdmin;
+  readonly #observer: Observer | undefined;
   readonly #god: VirtualClock;
   /** As it was last committed. */
   #config: GroupConfig;
@@ -146,11 +164,24 @@ class Simulation implements World {
       log: { debug() {}, log() {}, warn() {}, error() {} },
     };
     this.#operator = this.cluster.registry({ label: OPERATOR, environment });
-    this.#admin = new ShardingAdmin(this.#operator, NAMESPACE, environment);
+    this.#admin = new ShardingAdmin(this.#operator, NAMESPACE, environment, { [MOODY]: moody });
+    if (this.#draw.isObserved) {
+      const registry = this.cluster.registry({ label: OBSERVER, environment });
+      const instance = { id: OBSERVER, ip: '10.0.0.2', pid: 1, weight: 1, labels: {} };
+      const startup = { wait: false, timeout: 60_000 };
+      this.#observer = new Observer(
+        registry,
+        { namespace: NAMESPACE, instance, startup },
+        environment,
+      );
+    }
     const freedItems = new FreedItems(NAMESPACE);
     this.cluster.commits$.subscribe((commit) => {
       const { by, change } = commit;
       const freed = freedItems.regard(commit);
+      if (by === OBSERVER && 'path' in change) {
+        this.report({ kind: 'contradiction', who: OBSERVER, text: `writes ${change.path}` });
+      }
       // What somebody else writes into its registration is not its word.
       if (by !== undefined && by !== OPERATOR) {
         for (const item of freed) this.report({ kind: 'freed', who: by, ...item });
@@ -165,6 +196,7 @@ class Simulation implements World {
 
   async run(): Promise<SimulationResult> {
     void this.#operator.connect();
+    void this.#observer?.start();
     this.#note(JSON.stringify(this.#draw));
     for (let index = 0; index < this.#draw.instances; index++) {
       const id = `i${index}`;
@@ -233,6 +265,14 @@ class Simulation implements World {
       latency: random.pick([1, 5, 20]),
       temper: random.pick(['quick', 'quick', 'slow', 'bad'] as const),
       rejoin: { window: random.pick([0, 0, 0, 1_500, 6_000]), lends: random.below(2) === 0 },
+      lease: {
+        duration: random.pick([undefined, undefined, undefined, 300, 800, 3_000]),
+        margin: random.pick([undefined, undefined, undefined, 100, 1_000]),
+      },
+      // Neighbours differ, so that not everybody is on standby.
+      weights: random.pick([[1], [1], [1], [1, 2], [1, 0, 3]]),
+      waitsAtStart: random.below(4) === 0,
+      isObserved: random.below(3) === 0,
       calmSettings: this.#drawCalm(),
     };
   }
@@ -252,18 +292,20 @@ class Simulation implements World {
   }
 
   #launch(id: string): SimulatedProcess {
-    const { sessionTimeout, drainTimeout, rebalanceDelay, rejoin } = this.#draw;
+    const { sessionTimeout, drainTimeout, rebalanceDelay, rejoin, lease, waitsAtStart } =
+      this.#draw;
     const name = `${id}.${++this.#lives}`;
     const random = new SeededRandom(this.seed * 1_000 + this.#lives);
-    const options: Omit<CoordinatorOptions, 'instance'> & { sessionTimeout: number } = {
+    const options: ProcessOptions = {
       sessionTimeout,
+      weight: this.#weightOf(id),
       namespace: NAMESPACE,
       total: this.#draw.total,
       strategy: undefined,
-      strategies: {},
+      strategies: { [MOODY]: moody },
       onConfigMismatch: 'keep',
-      lease: { duration: undefined, margin: undefined },
-      startup: { wait: false, timeout: 60_000 },
+      lease,
+      startup: { wait: waitsAtStart, timeout: 60_000 },
       drainTimeout,
       rebalanceDelay,
       rejoin,
@@ -276,6 +318,17 @@ class Simulation implements World {
     this.#note(`${name} starts`);
     process.start();
     return process;
+  }
+
+  /** The same in each of its lives. */
+  #weightOf(id: string): number {
+    const { weights } = this.#draw;
+    return weights[id.charCodeAt(id.length - 1) % weights.length]!;
+  }
+
+  /** Everybody's share is the same. */
+  get #isEven(): boolean {
+    return isPlain(this.#config) && this.#draw.weights.length === 1;
   }
 
   /** A machine's clock runs up to 1 % fast or slow, and shows a time of day of its own. */
@@ -367,6 +420,11 @@ class Simulation implements World {
       }
       case 'leave':
         return running.length > 1 ? victim?.stop() : undefined;
+      case 'leave-and-return':
+        victim?.stop();
+        if (victim)
+          this.#launchLater(victim.id, (fault.duration ?? 0) + this.#draw.rejoin.window / 2);
+        return;
       case 'kill':
         victim?.kill();
         if (victim) this.#launchLater(victim.id, fault.duration ?? 0);
@@ -429,6 +487,10 @@ class Simulation implements World {
         });
       case 'total':
         return void this.#changeTotal(fault.choice);
+      case 'total-mode':
+        return void this.#setTotal(
+          this.#config.total === 'instances' ? 1 + Math.floor(fault.choice * 12) : 'instances',
+        );
       case 'total-amid-expiry':
         victim?.registry.link.expire();
         return void this.#changeTotal(fault.choice);
@@ -522,12 +584,12 @@ class Simulation implements World {
   }
 
   async #changeTotal(choice: number): Promise<void> {
-    if (this.#draw.total === 'instances') return;
+    if (this.#config.total === 'instances') return;
     const total = 1 + Math.floor(choice * 12);
     await this.#setTotal(total);
   }
 
-  async #setTotal(total: number): Promise<void> {
+  async #setTotal(total: GroupConfig['total']): Promise<void> {
     await this.#operate(async (operator) => {
       const { data, stat } = await operator.get(CONFIG);
       await operator.set(CONFIG, encodeConfig({ ...decodeConfig(data), total }), stat.version);
@@ -630,9 +692,9 @@ class Simulation implements World {
     const atOnce = total === 'instances' ? Infinity : moveLimit(this.#config, total);
     await this.#exercise({
       name: 'a join',
-      question: { join: [{ id, labels: { zone: zoneOf(id) } }] },
+      question: { join: [{ id, weight: this.#weightOf(id), labels: { zone: zoneOf(id) } }] },
       begin: () => this.#launch(id),
-      ...(isPlain(this.#config) ? { moves } : {}),
+      ...(this.#isEven ? { moves } : {}),
       atOnce,
     });
   }
@@ -658,17 +720,21 @@ class Simulation implements World {
       question: { leave: [leaver.id] },
       begin: () => leaver.stop(),
       without: leaver,
-      ...(isPlain(this.#config) ? { moves } : {}),
+      ...(this.#isEven ? { moves } : {}),
     });
   }
 
   async #exerciseTotal(): Promise<void> {
-    if (this.#config.total === 'instances') return;
-    const total = this.#config.total + 1 + this.#random.below(5);
+    const more = 1 + this.#random.below(5);
+    const follows = this.#random.below(3) === 0;
+    const now = this.#config.total;
+    const total = now === 'instances' ? more : follows ? ('instances' as const) : now + more;
     await this.#exercise({
       name: 'another total',
       question: { total },
       begin: () => void this.#setTotal(total),
+      // There may be just as many instances.
+      mayBeQuiet: true,
     });
   }
 
@@ -684,11 +750,13 @@ class Simulation implements World {
     });
     if (this.#isStuck) return;
     const moves = Math.floor(total / this.#alive.length);
+    const isKnown =
+      this.#draw.weights.length === 1 && isPlain({ total, ...settings, paused: false });
     await this.#exercise({
       name: 'the end of a pause',
       begin: () => void this.#configure(settings),
-      ...(isPlain({ ...this.#config, paused: false }) ? { moves } : {}),
-      mayBeQuiet: moves === 0 || !isPlain({ ...this.#config, paused: false }),
+      ...(isKnown ? { moves } : {}),
+      mayBeQuiet: moves === 0 || !isKnown,
     });
   }
 
@@ -707,7 +775,7 @@ class Simulation implements World {
     if (this.#isStuck) return;
     await this.#exercise({
       name: 'the old weight',
-      question: { weights: { [id]: 1 } },
+      question: { weights: { [id]: this.#weightOf(id) } },
       begin: () => void this.#configure(settings),
       mayBeQuiet: true,
     });
@@ -718,6 +786,7 @@ class Simulation implements World {
     const { id } = this.#pickUnmentioned() ?? {};
     if (id === undefined) return;
     const { total, ...settings } = this.#config;
+    const isKnown = this.#isEven;
     await this.#exercise({
       name: 'a drain',
       question: { drain: [id] },
@@ -727,7 +796,6 @@ class Simulation implements World {
     if (this.#isStuck) return;
     const count = this.#alive.length;
     const moves = total === 'instances' ? count : Math.floor(total / count);
-    const isKnown = isPlain({ total, ...settings });
     await this.#exercise({
       name: 'the end of a drain',
       begin: () => void this.#configure(settings),
@@ -850,10 +918,26 @@ class Simulation implements World {
       );
       return `${problem}: ${held.join('; ')}`;
     }
+    const misled = this.#misled;
+    if (misled !== undefined) return misled;
     const untold = alive.find(({ name }) => this.#rebalancing.has(name));
     if (untold) return `${untold.name} is not told that the rebalance completed`;
     const leaders = alive.filter(({ coordinator }) => coordinator.isLeader).length;
     return leaders === 1 ? undefined : `${leaders} leaders`;
+  }
+
+  /** What the observer sees otherwise than it is. */
+  get #misled(): string | undefined {
+    const observer = this.#observer;
+    if (!observer) return undefined;
+    const owners = this.#owners;
+    const believed = Array.from(
+      { length: observer.total },
+      (_, i) => observer.ownerOf(i)?.instanceId ?? '-',
+    );
+    return believed.join() === owners.join()
+      ? undefined
+      : `the observer sees ${believed.join(' ')} instead of ${owners.join(' ')}`;
   }
 
   #note(text: string): void {
