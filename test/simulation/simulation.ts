@@ -1,5 +1,4 @@
 import { type PlanQuestion, type Prediction, ShardingAdmin } from '../../lib/admin/index.js';
-import type { CoordinatorOptions } from '../../lib/coordinator/coordinator.types.js';
 import {
   decodeConfig,
   encodeConfig,
@@ -14,28 +13,14 @@ import { sequenceOf } from '../../lib/registry/sure-writes.js';
 import { SeededRandom } from '../kit/seeded-random.js';
 import { type VirtualClock, VirtualTime } from '../kit/virtual-clock.js';
 import { check, type Violation } from './checker.js';
+import { type Draw, drawCluster, temperOf, weightOf } from './draw.js';
 import { drawSchedule, type Fault } from './faults.js';
 import { FreedItems } from './freed-items.js';
 import type { Event, Happening } from './history.js';
-import {
-  countHolders,
-  drawSettings,
-  isPlain,
-  isShutOut,
-  PLAIN,
-  restProblem,
-  type Seen,
-  type Settings,
-  withInstance,
-  zoneOf,
-} from './operators.js';
+import { drawSettings, isPlain, PLAIN, type Settings, withInstance, zoneOf } from './operators.js';
+import { holdersIn, ownersIn, type Picture, problemIn } from './picture.js';
 import { moody, MOODY } from './moody-strategy.js';
-import {
-  type ProcessOptions,
-  SimulatedProcess,
-  type Temper,
-  type World,
-} from './simulated-process.js';
+import { type ProcessOptions, SimulatedProcess, type World } from './simulated-process.js';
 
 export interface SimulationResult {
   readonly seed: number;
@@ -45,26 +30,6 @@ export interface SimulationResult {
   /** Virtual milliseconds from the end of the faults until everything was settled. */
   readonly settledAfter: number;
   readonly moves: number;
-}
-
-/** What a seed draws before anything happens. */
-interface Draw {
-  readonly instances: number;
-  readonly servers: number;
-  readonly total: number | 'instances';
-  readonly sessionTimeout: number;
-  readonly drainTimeout: number;
-  readonly rebalanceDelay: number;
-  readonly latency: number;
-  readonly temper: 'quick' | 'slow' | 'bad';
-  readonly rejoin: { readonly window: number; readonly lends: boolean };
-  readonly lease: CoordinatorOptions['lease'];
-  /** What instances weigh by their own word, one after the other. */
-  readonly weights: readonly number[];
-  readonly waitsAtStart: boolean;
-  readonly isObserved: boolean;
-  /** How the group is configured when all is calm. */
-  readonly calmSettings: Settings;
 }
 
 /** Something that is asked of a group in calm times. */
@@ -84,12 +49,6 @@ interface Drill {
 
 const namesOf = (processes: readonly SimulatedProcess[]): string[] =>
   processes.map(({ name }) => name);
-const seen = ({ id, weight, coordinator: { items } }: SimulatedProcess): Seen => ({
-  id,
-  weight,
-  items,
-});
-
 /** Who will hold what, by what was foretold. */
 function foretold(before: readonly string[], { total, moved, unplaced }: Prediction): string[] {
   const isOther = before.length !== total;
@@ -143,7 +102,7 @@ class Simulation implements World {
     faults: readonly Fault[] | undefined,
   ) {
     this.#random = new SeededRandom(seed);
-    this.#draw = this.#drawCluster();
+    this.#draw = drawCluster(this.#random);
     this.#config = { ...PLAIN, total: this.#draw.total };
     const schedule = drawSchedule(this.#random, this.#draw);
     this.#schedule = faults ?? schedule;
@@ -253,36 +212,6 @@ class Simulation implements World {
 
   // What happens
 
-  #drawCluster(): Draw {
-    const random = this.#random;
-    return {
-      instances: 2 + random.below(random.pick([3, 5, 11])),
-      servers: random.pick([1, 3, 3]),
-      total: random.pick([1, 3, 8, 8, 16, 'instances' as const]),
-      sessionTimeout: random.pick([1_000, 2_000, 4_000]),
-      drainTimeout: random.pick([200, 500, 2_000]),
-      rebalanceDelay: random.pick([0, 0, 300]),
-      latency: random.pick([1, 5, 20]),
-      temper: random.pick(['quick', 'quick', 'slow', 'bad'] as const),
-      rejoin: { window: random.pick([0, 0, 0, 1_500, 6_000]), lends: random.below(2) === 0 },
-      lease: {
-        duration: random.pick([undefined, undefined, undefined, 300, 800, 3_000]),
-        margin: random.pick([undefined, undefined, undefined, 100, 1_000]),
-      },
-      // Neighbours differ, so that not everybody is on standby.
-      weights: random.pick([[1], [1], [1], [1, 2], [1, 0, 3]]),
-      waitsAtStart: random.below(4) === 0,
-      isObserved: random.below(3) === 0,
-      calmSettings: this.#drawCalm(),
-    };
-  }
-
-  /** Mostly nothing special; never a pause, in which nothing would come to rest. */
-  #drawCalm(): Settings {
-    if (this.#random.below(3) > 0) return PLAIN;
-    return { ...drawSettings(this.#random.fraction(), ['i0', 'i1', 'a', 'z']), paused: false };
-  }
-
   #launchLater(id: string, delay: number): void {
     this.#launches += 1;
     this.#god.setTimer(() => {
@@ -298,7 +227,7 @@ class Simulation implements World {
     const random = new SeededRandom(this.seed * 1_000 + this.#lives);
     const options: ProcessOptions = {
       sessionTimeout,
-      weight: this.#weightOf(id),
+      weight: weightOf(id, this.#draw),
       namespace: NAMESPACE,
       total: this.#draw.total,
       strategy: undefined,
@@ -312,18 +241,12 @@ class Simulation implements World {
       seedView: this.#draw.total === 'instances',
     };
     const machine = this.#machineOf(id);
-    const temper = this.#temper(random);
+    const temper = temperOf(this.#draw, random);
     const process = new SimulatedProcess(this, name, id, machine, random, options, temper);
     this.#processes.push(process);
     this.#note(`${name} starts`);
     process.start();
     return process;
-  }
-
-  /** The same in each of its lives. */
-  #weightOf(id: string): number {
-    const { weights } = this.#draw;
-    return weights[id.charCodeAt(id.length - 1) % weights.length]!;
   }
 
   /** Everybody's share is the same. */
@@ -346,25 +269,6 @@ class Simulation implements World {
 
   #has(kind: string): boolean {
     return this.#schedule.some((fault) => fault.kind.endsWith(kind));
-  }
-
-  #temper(random: SeededRandom): Temper {
-    const { temper, drainTimeout } = this.#draw;
-    if (temper === 'quick') {
-      return { drain: () => random.pick([0, 0, 5]), hook: () => 0, throws: () => false };
-    }
-    if (temper === 'slow') {
-      return {
-        drain: () => random.below(drainTimeout),
-        hook: () => random.below(drainTimeout / 4),
-        throws: () => false,
-      };
-    }
-    return {
-      drain: () => random.pick([0, drainTimeout / 2, drainTimeout * 2, Infinity]),
-      hook: () => random.pick([0, 0, drainTimeout * 2, Infinity]),
-      throws: () => random.below(4) === 0,
-    };
   }
 
   #committed(by: string | undefined): void {
@@ -692,7 +596,7 @@ class Simulation implements World {
     const atOnce = total === 'instances' ? Infinity : moveLimit(this.#config, total);
     await this.#exercise({
       name: 'a join',
-      question: { join: [{ id, weight: this.#weightOf(id), labels: { zone: zoneOf(id) } }] },
+      question: { join: [{ id, weight: weightOf(id, this.#draw), labels: { zone: zoneOf(id) } }] },
       begin: () => this.#launch(id),
       ...(this.#isEven ? { moves } : {}),
       atOnce,
@@ -775,7 +679,7 @@ class Simulation implements World {
     if (this.#isStuck) return;
     await this.#exercise({
       name: 'the old weight',
-      question: { weights: { [id]: this.#weightOf(id) } },
+      question: { weights: { [id]: weightOf(id, this.#draw) } },
       begin: () => void this.#configure(settings),
       mayBeQuiet: true,
     });
@@ -814,7 +718,7 @@ class Simulation implements World {
     const { name, question, begin, without, moves, atOnce, mayBeQuiet = false } = drill;
     const prediction = question && (await this.#obey(this.#admin.plan(question)));
     if (this.#isStuck) return;
-    const before = this.#owners;
+    const before = ownersIn(this.#picture);
     begin();
     const alive = this.#alive.filter((process) => process !== without);
     const isQuiet = mayBeQuiet && !prediction?.moves;
@@ -848,8 +752,8 @@ class Simulation implements World {
     for (const process of this.#alive) process.compareAnswers();
     this.report({
       kind: 'exercised',
-      owners: this.#owners,
-      holders: this.#holders.map((holder) => holder?.name ?? '-'),
+      owners: ownersIn(this.#picture),
+      holders: holdersIn(this.#picture).map((holder) => holder?.name ?? '-'),
     });
   }
 
@@ -874,70 +778,20 @@ class Simulation implements World {
     return this.#processes.filter(({ isAlive }) => isAlive);
   }
 
-  /** Who holds what by its own word; `-` is nobody. */
-  get #owners(): string[] {
-    return this.#holders.map((holder) => holder?.id ?? '-');
-  }
-
-  get #holders(): (SimulatedProcess | undefined)[] {
-    const { total } = this.#config;
-    const alive = this.#alive;
-    const count =
-      total === 'instances'
-        ? countHolders(alive.map(seen), this.#config)
-        : Math.max(total, ...alive.map(({ coordinator }) => coordinator.total));
-    const holders = Array.from({ length: count }, (): SimulatedProcess | undefined => undefined);
-    for (const process of alive)
-      for (const item of process.coordinator.items) holders[item] = process;
-    return holders;
+  get #picture(): Picture {
+    return {
+      alive: this.#alive,
+      config: this.#config,
+      observer: this.#observer,
+      rebalancing: this.#rebalancing,
+    };
   }
 
   /** What is not as it should be in quiet times. */
   #problem(): string | undefined {
     if (this.#launches > 0) return 'a process is still to come back';
     if (!this.#isOperatorDone) return 'the operator is not done';
-    const alive = this.#alive;
-    const unready = alive.find(
-      ({ id, coordinator }) =>
-        coordinator.status !== (isShutOut(id, this.#config) ? 'drained' : 'ready'),
-    );
-    if (unready) {
-      const { name, coordinator, registry } = unready;
-      return `${name} is ${coordinator.status}, its session ${registry.session.state} ${registry.session.id ?? ''}`;
-    }
-    const group = alive.map(seen);
-    const config = this.#config;
-    const total = config.total === 'instances' ? countHolders(group, config) : config.total;
-    const other = alive.find(({ coordinator }) => coordinator.total !== total);
-    if (other)
-      return `${other.name} works with a total of ${other.coordinator.total}, not ${total}`;
-    const problem = restProblem(group, config, total);
-    if (problem !== undefined) {
-      const held = alive.map(
-        ({ name, coordinator }) => `${name} has ${coordinator.items.join(' ')}`,
-      );
-      return `${problem}: ${held.join('; ')}`;
-    }
-    const misled = this.#misled;
-    if (misled !== undefined) return misled;
-    const untold = alive.find(({ name }) => this.#rebalancing.has(name));
-    if (untold) return `${untold.name} is not told that the rebalance completed`;
-    const leaders = alive.filter(({ coordinator }) => coordinator.isLeader).length;
-    return leaders === 1 ? undefined : `${leaders} leaders`;
-  }
-
-  /** What the observer sees otherwise than it is. */
-  get #misled(): string | undefined {
-    const observer = this.#observer;
-    if (!observer) return undefined;
-    const owners = this.#owners;
-    const believed = Array.from(
-      { length: observer.total },
-      (_, i) => observer.ownerOf(i)?.instanceId ?? '-',
-    );
-    return believed.join() === owners.join()
-      ? undefined
-      : `the observer sees ${believed.join(' ')} instead of ${owners.join(' ')}`;
+    return problemIn(this.#picture);
   }
 
   #note(text: string): void {
