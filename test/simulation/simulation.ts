@@ -1,9 +1,8 @@
-import { type PlanQuestion, type Prediction, ShardingAdmin } from '../../lib/admin/index.js';
+import { ShardingAdmin } from '../../lib/admin/index.js';
 import {
   decodeConfig,
   encodeConfig,
   type GroupConfig,
-  moveLimit,
 } from '../../lib/coordinator/group-config.js';
 import { Observer } from '../../lib/coordinator/observer.js';
 import type { Timer } from '../../lib/registry/environment.js';
@@ -14,11 +13,12 @@ import { SeededRandom } from '../kit/seeded-random.js';
 import { type VirtualClock, VirtualTime } from '../kit/virtual-clock.js';
 import { check, type Violation } from './checker.js';
 import { type Draw, drawCluster, temperOf, weightOf } from './draw.js';
+import { type Calm, Exercises } from './exercises.js';
 import { drawSchedule, type Fault } from './faults.js';
 import { FreedItems } from './freed-items.js';
 import type { Event, Happening } from './history.js';
-import { drawSettings, isPlain, PLAIN, type Settings, withInstance, zoneOf } from './operators.js';
-import { holdersIn, ownersIn, type Picture, problemIn } from './picture.js';
+import { drawSettings, PLAIN, type Settings } from './operators.js';
+import { type Picture, problemIn } from './picture.js';
 import { moody, MOODY } from './moody-strategy.js';
 import { type ProcessOptions, SimulatedProcess, type World } from './simulated-process.js';
 
@@ -32,32 +32,6 @@ export interface SimulationResult {
   readonly moves: number;
 }
 
-/** Something that is asked of a group in calm times. */
-interface Drill {
-  readonly name: string;
-  /** What the administrator is asked to foretell; left out: nothing. */
-  readonly question?: PlanQuestion;
-  readonly begin: () => unknown;
-  /** Who is not there any more in the end. */
-  readonly without?: SimulatedProcess;
-  /** How many items have to move, where that is known from elsewhere than from what was foretold. */
-  readonly moves?: number;
-  readonly atOnce?: number;
-  /** Nothing need happen, so that nobody need hear of it, unless it was foretold that something moves. */
-  readonly mayBeQuiet?: boolean;
-}
-
-const namesOf = (processes: readonly SimulatedProcess[]): string[] =>
-  processes.map(({ name }) => name);
-/** Who will hold what, by what was foretold. */
-function foretold(before: readonly string[], { total, moved, unplaced }: Prediction): string[] {
-  const isOther = before.length !== total;
-  const owners = Array.from({ length: total }, (_, item) => (isOther ? '-' : before[item]!));
-  for (const { item, to } of moved) owners[item] = to;
-  for (const item of unplaced) owners[item] = '-';
-  return owners;
-}
-
 const NAMESPACE = 'group';
 const OPERATOR = 'operator';
 const OBSERVER = 'observer';
@@ -69,18 +43,18 @@ export async function simulate(seed: number, faults?: readonly Fault[]): Promise
   return simulation.run();
 }
 
-class Simulation implements World {
+class Simulation implements World, Calm {
   readonly cluster: MemoryCluster;
   readonly #time = new VirtualTime();
-  readonly #random: SeededRandom;
-  readonly #draw: Draw;
+  readonly random: SeededRandom;
+  readonly draw: Draw;
   readonly #schedule: readonly Fault[];
   readonly #processes: SimulatedProcess[] = [];
   readonly #history: Event[] = [];
   readonly #accepted = new Map<number, bigint>();
   readonly #machines = new Map<string, VirtualClock>();
   readonly #operator: MemoryRegistry;
-  readonly #admin: ShardingAdmin;
+  readonly admin: ShardingAdmin;
   readonly #observer: Observer | undefined;
   readonly #god: VirtualClock;
   /** As it was last committed. */
@@ -91,23 +65,22 @@ class Simulation implements World {
   #launches = 0;
   /** What happens to a process after so many more of its writes, by its name. */
   readonly #awaited = new Map<string, { left: number; happen: (to: SimulatedProcess) => void }>();
-  #isStuck = false;
+  isStuck = false;
   /** Who has been told that a rebalance started, and not yet that it completed. */
   readonly #rebalancing = new Set<string>();
-  /** Who has not heard of the present exercise yet. */
-  #unheard = new Set<string>();
+  readonly #exercises = new Exercises(this);
 
   constructor(
     private readonly seed: number,
     faults: readonly Fault[] | undefined,
   ) {
-    this.#random = new SeededRandom(seed);
-    this.#draw = drawCluster(this.#random);
-    this.#config = { ...PLAIN, total: this.#draw.total };
-    const schedule = drawSchedule(this.#random, this.#draw);
+    this.random = new SeededRandom(seed);
+    this.draw = drawCluster(this.random);
+    this.#config = { ...PLAIN, total: this.draw.total };
+    const schedule = drawSchedule(this.random, this.draw);
     this.#schedule = faults ?? schedule;
     this.#god = this.#time.clock();
-    const { servers, sessionTimeout, latency } = this.#draw;
+    const { servers, sessionTimeout, latency } = this.draw;
     const network = new SeededRandom(seed + 1);
     this.cluster = new MemoryCluster({
       clock: this.#god,
@@ -123,8 +96,8 @@ class Simulation implements World {
       log: { debug() {}, log() {}, warn() {}, error() {} },
     };
     this.#operator = this.cluster.registry({ label: OPERATOR, environment });
-    this.#admin = new ShardingAdmin(this.#operator, NAMESPACE, environment, { [MOODY]: moody });
-    if (this.#draw.isObserved) {
+    this.admin = new ShardingAdmin(this.#operator, NAMESPACE, environment, { [MOODY]: moody });
+    if (this.draw.isObserved) {
       const registry = this.cluster.registry({ label: OBSERVER, environment });
       const instance = { id: OBSERVER, ip: '10.0.0.2', pid: 1, weight: 1, labels: {} };
       const startup = { wait: false, timeout: 60_000 };
@@ -156,10 +129,10 @@ class Simulation implements World {
   async run(): Promise<SimulationResult> {
     void this.#operator.connect();
     void this.#observer?.start();
-    this.#note(JSON.stringify(this.#draw));
-    for (let index = 0; index < this.#draw.instances; index++) {
+    this.#note(JSON.stringify(this.draw));
+    for (let index = 0; index < this.draw.instances; index++) {
       const id = `i${index}`;
-      this.#god.setTimer(() => this.#launch(id), this.#random.below(300));
+      this.#god.setTimer(() => this.launch(id), this.random.below(300));
     }
     for (const fault of this.#schedule) this.#god.setTimer(() => this.#apply(fault), fault.at);
     const end = Math.max(0, ...this.#schedule.map(({ at, duration = 0 }) => at + duration));
@@ -168,17 +141,7 @@ class Simulation implements World {
     const calm = this.#time.now;
     await this.#settle();
     const settledAfter = this.#time.now - calm;
-    if (!this.#isStuck) await this.#exerciseJoin();
-    if (!this.#isStuck) await this.#exerciseReshard();
-    // One more each, or the time would go into drills.
-    const more = [
-      () => this.#exerciseLeave(),
-      () => this.#exerciseTotal(),
-      () => this.#exercisePause(),
-      () => this.#exerciseWeight(),
-      () => this.#exerciseDrain(),
-    ];
-    if (!this.#isStuck) await more[this.seed % 7]?.();
+    await this.#exercises.run(this.seed);
     return {
       seed: this.seed,
       violations: check(this.#history),
@@ -195,7 +158,7 @@ class Simulation implements World {
     if (happening.kind === 'started') this.#rebalancing.add(happening.who);
     if (happening.kind === 'completed') {
       this.#rebalancing.delete(happening.who);
-      this.#unheard.delete(happening.who);
+      this.#exercises.heard(happening.who);
     }
     this.#history.push({ time: this.#time.now, ...happening });
   }
@@ -216,20 +179,19 @@ class Simulation implements World {
     this.#launches += 1;
     this.#god.setTimer(() => {
       this.#launches -= 1;
-      this.#launch(id);
+      this.launch(id);
     }, delay);
   }
 
-  #launch(id: string): SimulatedProcess {
-    const { sessionTimeout, drainTimeout, rebalanceDelay, rejoin, lease, waitsAtStart } =
-      this.#draw;
+  launch(id: string): SimulatedProcess {
+    const { sessionTimeout, drainTimeout, rebalanceDelay, rejoin, lease, waitsAtStart } = this.draw;
     const name = `${id}.${++this.#lives}`;
     const random = new SeededRandom(this.seed * 1_000 + this.#lives);
     const options: ProcessOptions = {
       sessionTimeout,
-      weight: weightOf(id, this.#draw),
+      weight: weightOf(id, this.draw),
       namespace: NAMESPACE,
-      total: this.#draw.total,
+      total: this.draw.total,
       strategy: undefined,
       strategies: { [MOODY]: moody },
       onConfigMismatch: 'keep',
@@ -238,20 +200,15 @@ class Simulation implements World {
       drainTimeout,
       rebalanceDelay,
       rejoin,
-      seedView: this.#draw.total === 'instances',
+      seedView: this.draw.total === 'instances',
     };
     const machine = this.#machineOf(id);
-    const temper = temperOf(this.#draw, random);
+    const temper = temperOf(this.draw, random);
     const process = new SimulatedProcess(this, name, id, machine, random, options, temper);
     this.#processes.push(process);
     this.#note(`${name} starts`);
     process.start();
     return process;
-  }
-
-  /** Everybody's share is the same. */
-  get #isEven(): boolean {
-    return isPlain(this.#config) && this.#draw.weights.length === 1;
   }
 
   /** A machine's clock runs up to 1 % fast or slow, and shows a time of day of its own. */
@@ -260,8 +217,8 @@ class Simulation implements World {
     if (known) return known;
     // Whoever makes a plan anew after a deletion needs a clock that is not behind: the guarantee says so.
     const isTrue = this.#has('-plan');
-    const rate = isTrue ? 1 : 0.99 + this.#random.fraction() * 0.02;
-    const offset = isTrue ? 0 : this.#random.below(5_000);
+    const rate = isTrue ? 1 : 0.99 + this.random.fraction() * 0.02;
+    const offset = isTrue ? 0 : this.random.below(5_000);
     const machine = this.#time.clock({ rate, wall: Date.UTC(2024, 0) + this.#time.now + offset });
     this.#machines.set(id, machine);
     return machine;
@@ -279,7 +236,7 @@ class Simulation implements World {
     if (this.#killLeaderIn > 0) return;
     this.#note(`${leader.name} is killed right after a write`);
     leader.kill();
-    this.#launchLater(leader.id, 200 + this.#random.below(3_000));
+    this.#launchLater(leader.id, 200 + this.random.below(3_000));
   }
 
   /** Lets something happen to a process at once after so many more of its writes. */
@@ -309,10 +266,10 @@ class Simulation implements World {
     this.#note(`fault ${fault.kind} ${victim?.name ?? ''} ${fault.duration ?? ''}`);
     switch (fault.kind) {
       case 'join':
-        this.#launch(`j${this.#lives}`);
+        this.launch(`j${this.#lives}`);
         return;
       case 'join-losing-answer': {
-        const { name } = this.#launch(`j${this.#lives}`);
+        const { name } = this.launch(`j${this.#lives}`);
         this.#afterWrites(name, 1 + Math.floor(fault.choice * 6), ({ registry }) =>
           registry.link.loseNextAnswer(),
         );
@@ -327,7 +284,7 @@ class Simulation implements World {
       case 'leave-and-return':
         victim?.stop();
         if (victim)
-          this.#launchLater(victim.id, (fault.duration ?? 0) + this.#draw.rejoin.window / 2);
+          this.#launchLater(victim.id, (fault.duration ?? 0) + this.draw.rejoin.window / 2);
         return;
       case 'kill':
         victim?.kill();
@@ -354,7 +311,7 @@ class Simulation implements World {
         });
       case 'delay':
         // Up to what a member has the patience for before it tries another server.
-        victim?.registry.link.delay((fault.choice * this.#draw.sessionTimeout) / 4);
+        victim?.registry.link.delay((fault.choice * this.draw.sessionTimeout) / 4);
         return later(() => victim?.registry.link.delay(0));
       case 'lose-answer':
         return victim?.registry.link.loseNextAnswer();
@@ -364,7 +321,7 @@ class Simulation implements World {
         victim?.registry.link.freeze('both');
         victim?.registry.link.expire();
         // Where clocks step, one does at the worst moment.
-        if (victim && this.#has('step-clocks')) this.#step(victim.machine, this.#random.fraction());
+        if (victim && this.#has('step-clocks')) this.#step(victim.machine, this.random.fraction());
         return later(() => {
           if (victim?.isRunning) victim.registry.link.thaw();
         });
@@ -382,7 +339,7 @@ class Simulation implements World {
       case 'step-clock':
         return victim && this.#step(victim.machine, fault.choice);
       case 'step-clocks':
-        for (const machine of this.#machines.values()) this.#step(machine, this.#random.fraction());
+        for (const machine of this.#machines.values()) this.#step(machine, this.random.fraction());
         return;
       case 'drain':
         victim?.drain();
@@ -392,14 +349,14 @@ class Simulation implements World {
       case 'total':
         return void this.#changeTotal(fault.choice);
       case 'total-mode':
-        return void this.#setTotal(
+        return void this.setTotal(
           this.#config.total === 'instances' ? 1 + Math.floor(fault.choice * 12) : 'instances',
         );
       case 'total-amid-expiry':
         victim?.registry.link.expire();
         return void this.#changeTotal(fault.choice);
       case 'configure':
-        return void this.#configure(drawSettings(fault.choice, this.#knownIds));
+        return void this.configure(drawSettings(fault.choice, this.#knownIds));
       case 'configure-amid-kill': {
         // Whoever leads dies while it does what the operator wants.
         const leader = this.#leader();
@@ -409,7 +366,7 @@ class Simulation implements World {
             this.#launchLater(to.id, fault.duration ?? 0);
           });
         }
-        return void this.#configure(drawSettings(fault.choice, this.#knownIds));
+        return void this.configure(drawSettings(fault.choice, this.#knownIds));
       }
       case 'reshard':
         return victim?.reshard();
@@ -439,7 +396,7 @@ class Simulation implements World {
           void this.#operate((o) => o.delete(`/${NAMESPACE}/sharding`, ANY_VERSION));
         }
         const link = this.#leader()?.registry.link;
-        link?.delay((fault.choice * this.#draw.sessionTimeout) / 4);
+        link?.delay((fault.choice * this.draw.sessionTimeout) / 4);
         this.#deleteLatch((line) => line[0]);
         // The next one has just taken office when it loses it again.
         this.#god.setTimer(() => this.#deleteLatch((line) => line[0]), 20 + fault.choice * 200);
@@ -463,12 +420,12 @@ class Simulation implements World {
   #forsake(victim: SimulatedProcess | undefined, later: (undo: () => void) => void): void {
     if (!victim) return;
     const { link } = victim.registry;
-    const delay = this.#draw.sessionTimeout * 0.23;
+    const delay = this.draw.sessionTimeout * 0.23;
     let freezing: Timer | undefined;
     link.delay(delay);
     this.#afterWrites(victim.name, 1, ({ id }) => {
       void this.#operate((o) => o.delete(`/${NAMESPACE}/instances/${id}`, ANY_VERSION));
-      freezing = this.#god.setTimer(() => link.freeze('both'), delay + this.#draw.latency);
+      freezing = this.#god.setTimer(() => link.freeze('both'), delay + this.draw.latency);
     });
     later(() => {
       this.#awaited.delete(victim.name);
@@ -490,10 +447,10 @@ class Simulation implements World {
   async #changeTotal(choice: number): Promise<void> {
     if (this.#config.total === 'instances') return;
     const total = 1 + Math.floor(choice * 12);
-    await this.#setTotal(total);
+    await this.setTotal(total);
   }
 
-  async #setTotal(total: GroupConfig['total']): Promise<void> {
+  async setTotal(total: GroupConfig['total']): Promise<void> {
     await this.#operate(async (operator) => {
       const { data, stat } = await operator.get(CONFIG);
       await operator.set(CONFIG, encodeConfig({ ...decodeConfig(data), total }), stat.version);
@@ -504,7 +461,7 @@ class Simulation implements World {
     return [...new Set(this.#processes.map(({ id }) => id)), 'i0'];
   }
 
-  async #configure(settings: Settings): Promise<void> {
+  async configure(settings: Settings): Promise<void> {
     await this.#operate((operator) => this.#setConfig(operator, settings));
   }
 
@@ -518,7 +475,7 @@ class Simulation implements World {
   async #concludeOperations(): Promise<void> {
     for (;;) {
       try {
-        await this.#setConfig(this.#operator, this.#draw.calmSettings);
+        await this.#setConfig(this.#operator, this.draw.calmSettings);
         break;
       } catch (error) {
         this.#note(`operator: ${(error as Error).message}`);
@@ -554,231 +511,46 @@ class Simulation implements World {
       process.registry.link.delay(0);
       if (process.isDrained) process.undrain();
     }
-    if (!this.#processes.some(({ isRunning }) => isRunning)) this.#launch('last');
+    if (!this.#processes.some(({ isRunning }) => isRunning)) this.launch('last');
     void this.#concludeOperations();
   }
 
   /** How long anything may take in calm times. */
-  get #bound(): number {
-    const { sessionTimeout, drainTimeout, rejoin } = this.#draw;
+  get bound(): number {
+    const { sessionTimeout, drainTimeout, rejoin } = this.draw;
     return 5 * (2 * sessionTimeout + 2 * drainTimeout + rejoin.window + 1_500) + 5_000;
   }
 
   /** After the faults everything comes right within a bound, and stays so. */
   async #settle(): Promise<void> {
-    const deadline = this.#time.now + this.#bound;
+    const deadline = this.#time.now + this.bound;
     try {
       // What looks right may have a late consequence of the faults still to come.
       do {
         const left = deadline - this.#time.now;
-        await this.#time.runUntil(() => this.#problem() === undefined, left);
+        await this.#time.runUntil(() => this.problem() === undefined, left);
         this.askAll();
-        await this.#time.advance(this.#draw.sessionTimeout * 2);
-      } while (this.#problem() !== undefined);
+        await this.#time.advance(this.draw.sessionTimeout * 2);
+      } while (this.problem() !== undefined);
     } catch {
-      this.#getStuck(`after ${this.#bound} ms: ${this.#problem()}`);
+      this.getStuck(`after ${this.bound} ms: ${this.problem()}`);
     }
   }
 
-  #getStuck(text: string): void {
-    this.#isStuck = true;
+  runUntil(isSo: () => boolean): Promise<void> {
+    return this.#time.runUntil(isSo, this.bound);
+  }
+
+  getStuck(text: string): void {
+    this.isStuck = true;
     this.report({ kind: 'stuck', text });
-  }
-
-  /** One more in calm times takes its share, and nothing but that moves. */
-  async #exerciseJoin(): Promise<void> {
-    // The order of the ids must not matter.
-    const id = this.#random.pick(['a', 'z']);
-    const { total } = this.#config;
-    const count = this.#alive.length + 1;
-    // A total that follows the instances changes with them, so that all begins anew.
-    const moves = total === 'instances' ? count : Math.floor(total / count);
-    const atOnce = total === 'instances' ? Infinity : moveLimit(this.#config, total);
-    await this.#exercise({
-      name: 'a join',
-      question: { join: [{ id, weight: weightOf(id, this.#draw), labels: { zone: zoneOf(id) } }] },
-      begin: () => this.#launch(id),
-      ...(this.#isEven ? { moves } : {}),
-      atOnce,
-    });
-  }
-
-  /** Who asks for a reshard where all is well gets one, in which nothing moves. */
-  async #exerciseReshard(): Promise<void> {
-    await this.#exercise({
-      name: 'a reshard',
-      question: {},
-      begin: () => this.#processes.find(({ isRunning }) => isRunning)?.reshard(),
-      moves: 0,
-    });
-  }
-
-  /** Who leaves in good order hands over what it has, and nothing but that moves. */
-  async #exerciseLeave(): Promise<void> {
-    const { total } = this.#config;
-    const leaver = this.#random.pick(this.#processes.filter(({ isRunning }) => isRunning));
-    if (this.#alive.length < 2) return;
-    const moves = total === 'instances' ? this.#alive.length - 1 : leaver.coordinator.items.length;
-    await this.#exercise({
-      name: 'a leave',
-      question: { leave: [leaver.id] },
-      begin: () => leaver.stop(),
-      without: leaver,
-      ...(this.#isEven ? { moves } : {}),
-    });
-  }
-
-  async #exerciseTotal(): Promise<void> {
-    const more = 1 + this.#random.below(5);
-    const follows = this.#random.below(3) === 0;
-    const now = this.#config.total;
-    const total = now === 'instances' ? more : follows ? ('instances' as const) : now + more;
-    await this.#exercise({
-      name: 'another total',
-      question: { total },
-      begin: () => void this.#setTotal(total),
-      // There may be just as many instances.
-      mayBeQuiet: true,
-    });
-  }
-
-  /** Who joins a paused group gets nothing; when it goes on, the rest is planned at once. */
-  async #exercisePause(): Promise<void> {
-    const { total, ...settings } = this.#config;
-    if (total === 'instances') return;
-    await this.#obey(this.#configure({ ...settings, paused: true }));
-    await this.#exercise({
-      name: 'a join while paused',
-      begin: () => this.#launch('p'),
-      moves: 0,
-    });
-    if (this.#isStuck) return;
-    const moves = Math.floor(total / this.#alive.length);
-    const isKnown =
-      this.#draw.weights.length === 1 && isPlain({ total, ...settings, paused: false });
-    await this.#exercise({
-      name: 'the end of a pause',
-      begin: () => void this.#configure(settings),
-      ...(isKnown ? { moves } : {}),
-      mayBeQuiet: moves === 0 || !isKnown,
-    });
-  }
-
-  /** The operator gives an instance another weight, and takes that back. */
-  async #exerciseWeight(): Promise<void> {
-    const { id } = this.#pickUnmentioned() ?? {};
-    if (id === undefined) return;
-    const { total: _, ...settings } = this.#config;
-    const weight = this.#random.pick([0, 2, 3]);
-    await this.#exercise({
-      name: 'another weight',
-      question: { weights: { [id]: weight } },
-      begin: () => void this.#configure(withInstance(settings, id, { weight })),
-      mayBeQuiet: true,
-    });
-    if (this.#isStuck) return;
-    await this.#exercise({
-      name: 'the old weight',
-      question: { weights: { [id]: weightOf(id, this.#draw) } },
-      begin: () => void this.#configure(settings),
-      mayBeQuiet: true,
-    });
-  }
-
-  /** The operator drains an instance, and lets it take its share again: of that nobody can ask. */
-  async #exerciseDrain(): Promise<void> {
-    const { id } = this.#pickUnmentioned() ?? {};
-    if (id === undefined) return;
-    const { total, ...settings } = this.#config;
-    const isKnown = this.#isEven;
-    await this.#exercise({
-      name: 'a drain',
-      question: { drain: [id] },
-      begin: () => void this.#configure(withInstance(settings, id, { drained: true })),
-      mayBeQuiet: true,
-    });
-    if (this.#isStuck) return;
-    const count = this.#alive.length;
-    const moves = total === 'instances' ? count : Math.floor(total / count);
-    await this.#exercise({
-      name: 'the end of a drain',
-      begin: () => void this.#configure(settings),
-      ...(isKnown ? { moves } : {}),
-      mayBeQuiet: moves === 0 || !isKnown,
-    });
-  }
-
-  /** One of several of which the configuration says nothing. */
-  #pickUnmentioned(): SimulatedProcess | undefined {
-    const unmentioned = this.#alive.filter(({ id }) => !this.#config.instances[id]);
-    return unmentioned.length > 1 ? this.#random.pick(unmentioned) : undefined;
-  }
-
-  async #exercise(drill: Drill): Promise<void> {
-    const { name, question, begin, without, moves, atOnce, mayBeQuiet = false } = drill;
-    const prediction = question && (await this.#obey(this.#admin.plan(question)));
-    if (this.#isStuck) return;
-    const before = ownersIn(this.#picture);
-    begin();
-    const alive = this.#alive.filter((process) => process !== without);
-    const isQuiet = mayBeQuiet && !prediction?.moves;
-    const everyone = isQuiet ? [] : namesOf(alive);
-    const isCordoned = ({ id }: SimulatedProcess): boolean =>
-      this.#config.instances[id]?.cordoned === true;
-    this.report({
-      kind: 'exercise',
-      name,
-      everyone,
-      moves: moves ?? prediction?.moves,
-      ...(prediction ? { foretold: foretold(before, prediction) } : {}),
-      ...(atOnce === undefined ? {} : { atOnce }),
-      // A barrier takes everything from everybody, and gives it out anew.
-      idle:
-        this.#config.total === 'instances' || question?.total
-          ? []
-          : namesOf(alive.filter(isCordoned)),
-    });
-    this.#unheard = new Set(everyone);
-    try {
-      await this.#time.runUntil(
-        () => this.#unheard.size === 0 && !without?.isAlive && this.#problem() === undefined,
-        this.#bound,
-      );
-    } catch {
-      const problem = this.#problem();
-      if (problem !== undefined) return this.#getStuck(`after ${name}: ${problem}`);
-    }
-    this.askAll();
-    for (const process of this.#alive) process.compareAnswers();
-    this.report({
-      kind: 'exercised',
-      owners: ownersIn(this.#picture),
-      holders: holdersIn(this.#picture).map((holder) => holder?.name ?? '-'),
-    });
-  }
-
-  /** Lets time pass until an operator has the answer. */
-  async #obey<T>(answer: Promise<T>): Promise<T | undefined> {
-    let outcome: { readonly value: T } | { readonly error: unknown } | undefined;
-    answer.then(
-      (value) => (outcome = { value }),
-      (error: unknown) => (outcome = { error }),
-    );
-    try {
-      await this.#time.runUntil(() => outcome !== undefined, this.#bound);
-    } catch {
-      this.#getStuck('an operator gets no answer');
-    }
-    if (outcome && 'value' in outcome) return outcome.value;
-    this.#getStuck(`an operator is refused: ${String(outcome?.error)}`);
-    return undefined;
   }
 
   get #alive(): SimulatedProcess[] {
     return this.#processes.filter(({ isAlive }) => isAlive);
   }
 
-  get #picture(): Picture {
+  get picture(): Picture {
     return {
       alive: this.#alive,
       config: this.#config,
@@ -788,10 +560,10 @@ class Simulation implements World {
   }
 
   /** What is not as it should be in quiet times. */
-  #problem(): string | undefined {
+  problem(): string | undefined {
     if (this.#launches > 0) return 'a process is still to come back';
     if (!this.#isOperatorDone) return 'the operator is not done';
-    return problemIn(this.#picture);
+    return problemIn(this.picture);
   }
 
   #note(text: string): void {
