@@ -36,7 +36,7 @@ interface Drill {
   /** How many items have to move, where that is known from elsewhere than from what was foretold. */
   readonly moves?: number;
   readonly atOnce?: number;
-  /** Nothing need happen, so that nobody need hear of it, unless it was foretold that something moves. */
+  /** Nothing need happen, so that nobody need hear of it, unless it was foretold that something stops or moves. */
   readonly mayBeQuiet?: boolean;
 }
 
@@ -215,7 +215,7 @@ export class Exercises {
     const before = ownersIn(this.calm.picture);
     begin();
     const alive = this.#alive.filter((process) => process !== without);
-    const isQuiet = mayBeQuiet && !prediction?.moves;
+    const isQuiet = mayBeQuiet && !prediction?.moves && !prediction?.stopped;
     const everyone = isQuiet ? [] : namesOf(alive);
     const isCordoned = ({ id }: SimulatedProcess): boolean =>
       this.#config.instances[id]?.cordoned === true;
