@@ -1,8 +1,10 @@
-import { Worker } from 'node:worker_threads';
-import type { SeedVerdict } from '../simulation/seed-worker.js';
-import { intact } from './mutant.js';
+import { isMistake, MISTAKE } from '../simulation/checker.js';
+import { SeedThread } from '../simulation/seed-thread.js';
+import { BotchedError, intact } from './mutant.js';
 
 export interface HuntOptions {
+  /** Of the break. */
+  readonly name: string;
   /** The compiled worker of the copy that is hunted. */
   readonly script: string;
   readonly from: number;
@@ -22,14 +24,14 @@ export interface Catch {
 
 /** Simulates seed after seed until something is found; undefined if nothing is. */
 export async function hunt(options: HuntOptions): Promise<Catch | undefined> {
-  const { script, from, maxSeeds, patience, onSeed } = options;
-  let simulator = new Simulator(script);
+  const { name, script, from, maxSeeds, patience, onSeed } = options;
+  let thread = startThread(script);
   try {
     for (let seed = from; seed < from + maxSeeds; seed++) {
-      let outcome = await simulator.simulate(seed, patience);
+      let outcome = await look(thread, name, seed, patience);
       if (outcome === 'late') {
-        simulator = new Simulator(script);
-        outcome = await hangs(simulator, seed, patience);
+        thread = startThread(script);
+        outcome = await hangs(thread, name, seed, patience);
       }
       const seeds = seed - from + 1;
       onSeed?.(seeds);
@@ -37,58 +39,58 @@ export async function hunt(options: HuntOptions): Promise<Catch | undefined> {
     }
     return undefined;
   } finally {
-    await simulator.end();
+    await thread.end();
   }
 }
 
 type Finding = Pick<Catch, 'by' | 'text'>;
 type Outcome = Finding | 'late' | undefined;
 
+function startThread(script: string): SeedThread {
+  return new SeedThread(script, { resourceLimits: { maxOldGenerationSizeMb: 512 } });
+}
+
+/** What was found in this seed, if anything; 'late' ends the thread. */
+async function look(
+  thread: SeedThread,
+  name: string,
+  seed: number,
+  patience: number,
+): Promise<Outcome> {
+  const outcome = await thread.simulate(seed, patience);
+  switch (outcome.kind) {
+    case 'late':
+      await thread.end();
+      return 'late';
+    case 'threw': {
+      const text = String(outcome.error);
+      if (isMistake(text)) throw new BotchedError(name, text);
+      return { by: 'an exception', text };
+    }
+    case 'verdict': {
+      const { violations } = outcome.verdict;
+      const mistake = violations.find(({ rule }) => rule === MISTAKE);
+      if (mistake) throw new BotchedError(name, mistake.text);
+      const [first] = violations;
+      return first && { by: first.rule, text: first.text };
+    }
+  }
+}
+
 /** A busy machine makes everything late: it hangs only if it does with more time, and the intact one does not. */
 async function hangs(
-  simulator: Simulator,
+  thread: SeedThread,
+  name: string,
   seed: number,
   patience: number,
 ): Promise<Finding | undefined> {
-  const again = await simulator.simulate(seed, 3 * patience);
+  const again = await look(thread, name, seed, 3 * patience);
   if (again !== 'late') return again;
-  const original = new Simulator(intact);
-  const isLate = (await original.simulate(seed, 3 * patience)) === 'late';
+  const original = startThread(intact);
+  const isLate = (await original.simulate(seed, 3 * patience)).kind === 'late';
   await original.end();
   const text = `seed ${seed} does not end within ${(3 * patience) / 1_000} s`;
   if (isLate)
     throw new Error(`${text}, nor does it with the intact sources: try a quieter machine`);
   return { by: 'hung', text };
-}
-
-/** One thread that simulates a copy of the library, seed by seed; endless loops end with it. */
-class Simulator {
-  readonly #worker: Worker;
-  #settle: (outcome: Outcome) => void = () => {};
-
-  constructor(script: string) {
-    this.#worker = new Worker(script, { resourceLimits: { maxOldGenerationSizeMb: 512 } });
-    this.#worker.on('message', ({ violations: [first] }: SeedVerdict) => {
-      this.#settle(first && { by: first.rule, text: first.text });
-    });
-    // What nobody catches, a simulation that throws included.
-    this.#worker.on('error', (error) => this.#settle({ by: 'an exception', text: String(error) }));
-  }
-
-  /** What was found in this seed, if anything; 'late' ends the thread. */
-  async simulate(seed: number, patience: number): Promise<Outcome> {
-    let timer: NodeJS.Timeout | undefined;
-    const outcome = await new Promise<Outcome>((resolve) => {
-      this.#settle = resolve;
-      timer = setTimeout(() => resolve('late'), patience);
-      this.#worker.postMessage(seed);
-    });
-    clearTimeout(timer);
-    if (outcome === 'late') await this.end();
-    return outcome;
-  }
-
-  async end(): Promise<void> {
-    await this.#worker.terminate();
-  }
 }

@@ -10,11 +10,21 @@ const home = join(checkoutRoot, '.build', 'mutants');
 /** The worker that simulates the sources as they are. */
 export const intact = runnable(join(checkoutRoot, WORKER));
 
+/** A break that says nothing of the protocol, because it is written wrong. */
+export class BreakError extends Error {}
+
 /** An edit that does not fit the source any more: whoever changed that has to mend the break. */
-export class MisfitError extends Error {
+export class MisfitError extends BreakError {
   constructor({ name }: Break, { file, search }: Edit, count: number) {
     const found = count === 0 ? 'is not there any more' : `is there ${count} times`;
     super(`the break ${name} does not fit ${file}: what it searches for ${found}:\n${search}`);
+  }
+}
+
+/** An edit that fails for a mistake of its own: nothing is shown by noticing that. */
+export class BotchedError extends BreakError {
+  constructor(name: string, mistake: string) {
+    super(`the break ${name} is itself broken: ${mistake}`);
   }
 }
 

@@ -6,7 +6,7 @@
 import { parseArgs } from 'node:util';
 import { type Break, breaks, harmless } from './breaks.js';
 import { type Catch, hunt } from './hunt.js';
-import { applyBreak, makeMutant, MisfitError } from './mutant.js';
+import { applyBreak, BreakError, makeMutant } from './mutant.js';
 import { Progress } from './progress.js';
 
 /** More would only make each slower, and give the machine to nobody else. */
@@ -51,6 +51,7 @@ async function tryOut(broken: Break, progress: Progress): Promise<Row> {
   const started = performance.now();
   const script = await makeMutant(broken);
   const caught = await hunt({
+    name: broken.name,
     script,
     from: wholeNumber('from'),
     maxSeeds: wholeNumber('max-seeds'),
@@ -119,9 +120,7 @@ async function main(): Promise<number> {
     print(rows);
     return rows.every(({ caught }) => caught) ? 0 : 1;
   } catch (error) {
-    process.stderr.write(
-      error instanceof MisfitError ? `${error.message}\n` : `${String(error)}\n`,
-    );
+    process.stderr.write(error instanceof BreakError ? `${error.message}\n` : `${String(error)}\n`);
     return 1;
   }
 }

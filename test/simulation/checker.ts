@@ -13,7 +13,13 @@ export function describeViolation({ time, rule, text }: Violation): string {
 type Of<K extends Event['kind']> = Extract<Event, { kind: K }>;
 
 export const STALE_WRITE = 'no stale write is accepted';
+export const MISTAKE = 'the code makes no mistake of its own';
 const IN_ORDER = 'hooks run in order and in pairs';
+
+/** Whether an error says that code is written wrong, and nothing of what it does. */
+export function isMistake(error: string): boolean {
+  return /\b(?:ReferenceError|SyntaxError): |\bTypeError: .* is not a function/.test(error);
+}
 
 /** Whether a process has come to its end. */
 function isOver(event: Event): event is Of<'died' | 'left'> {
@@ -48,6 +54,9 @@ export function check(history: History): Violation[] {
       ...{ time, rule: 'all answers agree', text: `${who} ${text}` },
     })),
     ...exercisesGoneWrong(history),
+    ...only(history, 'note')
+      .filter(({ text }) => isMistake(text))
+      .map(({ time, text }) => ({ time, rule: MISTAKE, text })),
     ...only(history, 'stuck').map(({ time, text }) => ({ time, rule: 'nothing wedges', text })),
   ].toSorted((a, b) => a.time - b.time);
 }

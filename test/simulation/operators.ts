@@ -1,10 +1,20 @@
 import type { GroupConfig } from '../../lib/coordinator/group-config.js';
 import { SeededRandom } from '../kit/seeded-random.js';
+import { isInTheMood, MOODY } from './moody-strategy.js';
 
 /** What an operator sets besides the total. */
 export type Settings = Omit<GroupConfig, 'total'>;
 
 export const PLAIN: Settings = { strategy: 'sticky', items: {}, instances: {}, paused: false };
+
+/** Says this of one instance, and of all else what was said before. */
+export function withInstance(
+  settings: Settings,
+  id: string,
+  said: GroupConfig['instances'][string],
+): Settings {
+  return { ...settings, instances: { ...settings.instances, [id]: said } };
+}
 
 /** Even ids are in one zone, odd ones in the other. */
 export function zoneOf(id: string): string {
@@ -39,6 +49,8 @@ export function drawSettings(choice: number, ids: readonly string[]): Settings {
     { strategy: 'rendezvous' },
     { strategy: 'average', items: { [item]: { disabled: true } } },
     { strategy: 'nobody knows it' },
+    { strategy: MOODY },
+    { strategy: MOODY, items: { [item]: { pin: id } } },
   ];
   return { ...PLAIN, ...random.pick(ideas) };
 }
@@ -46,6 +58,8 @@ export function drawSettings(choice: number, ids: readonly string[]): Settings {
 /** A live instance and what it holds. */
 export interface Seen {
   readonly id: string;
+  /** By its own word. */
+  readonly weight: number;
   readonly items: readonly number[];
 }
 
@@ -56,11 +70,11 @@ export function isShutOut(id: string, { instances }: GroupConfig): boolean {
 
 /** How many instances count for a total that follows them. */
 export function countHolders(group: readonly Seen[], config: GroupConfig): number {
-  return group.filter(({ id }) => canHold(id, config)).length;
+  return group.filter((one) => canHold(one, config)).length;
 }
 
-function canHold(id: string, config: GroupConfig): boolean {
-  return !isShutOut(id, config) && config.instances[id]?.weight !== 0;
+function canHold({ id, weight }: Pick<Seen, 'id' | 'weight'>, config: GroupConfig): boolean {
+  return !isShutOut(id, config) && (config.instances[id]?.weight ?? weight) > 0;
 }
 
 /** What is not as the operator wants it in quiet times; found without asking the planner. */
@@ -77,30 +91,36 @@ export function restProblem(
     }
   }
   const open = group.filter(
-    ({ id }) => canHold(id, config) && config.instances[id]?.cordoned !== true,
+    (one) => canHold(one, config) && config.instances[one.id]?.cordoned !== true,
   );
   for (const [item, ids] of holders.entries()) {
     if (ids.length > 1) return `item ${item} is held by ${ids.join(' and ')}`;
-    const problem = itemProblem(item, ids[0], config, open);
+    const holder = group.find(({ id }) => id === ids[0]);
+    const problem = itemProblem(item, holder, config, open);
     if (problem !== undefined) return `item ${item} ${problem}`;
   }
-  return isPlain(config) ? imbalance(group) : undefined;
+  const isUnfit = config.strategy === MOODY && open.length > 0 && !isInTheMood(open.length, total);
+  return isPlain(isUnfit ? { ...config, strategy: PLAIN.strategy } : config)
+    ? imbalance(group, total)
+    : undefined;
 }
 
 function itemProblem(
   item: number,
-  holder: string | undefined,
+  holding: Seen | undefined,
   config: GroupConfig,
   open: readonly Seen[],
 ): string | undefined {
   const { disabled, pin, needs } = config.items[item] ?? {};
+  const holder = holding?.id;
   const fitting = open.filter(({ id }) => !needs || needs['zone'] === zoneOf(id));
   const isPinned = open.some(({ id }) => id === pin);
   // What is free stays so while the group is paused, and what is held, too.
   if (config.paused) return undefined;
   if (disabled) return holder === undefined ? undefined : `is disabled and held by ${holder}`;
-  if (holder === undefined) return fitting.length === 0 && !isPinned ? undefined : 'has no holder';
-  if (!canHold(holder, config)) return `is held by ${holder}, which is to hold nothing`;
+  if (!holding || holder === undefined)
+    return fitting.length === 0 && !isPinned ? undefined : 'has no holder';
+  if (!canHold(holding, config)) return `is held by ${holder}, which is to hold nothing`;
   if (isPinned) return holder === pin ? undefined : `is pinned to ${pin} and held by ${holder}`;
   if (needs && needs['zone'] !== zoneOf(holder)) return `is held by ${holder} in the wrong zone`;
   return undefined;
@@ -112,8 +132,11 @@ export function isPlain({ strategy, items, instances, spreadOver, paused }: Grou
   return Object.keys(items).length === 0 && Object.keys(instances).length === 0;
 }
 
-function imbalance(group: readonly Seen[]): string | undefined {
-  const sizes = group.map(({ items }) => items.length);
-  const spread = Math.max(...sizes) - Math.min(...sizes);
-  return spread > 1 ? `unbalanced: ${sizes.join(' ')}` : undefined;
+/** Everyone has its exact share, rounded down or up. */
+function imbalance(group: readonly Seen[], total: number): string | undefined {
+  const whole = group.reduce((sum, { weight }) => sum + weight, 0);
+  const isUneven = group.some(
+    ({ items, weight }) => Math.abs(items.length - (total * weight) / whole) >= 1,
+  );
+  return isUneven ? `unbalanced: ${group.map(({ items }) => items.length).join(' ')}` : undefined;
 }

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import { checkoutRoot, runnable } from '../kit/checkout.js';
+import { SeedThread } from './seed-thread.js';
 import type { SeedVerdict } from './seed-worker.js';
 
 /** Milliseconds that one seed may take, also on a busy machine; a usual one takes a few dozen. */
@@ -20,18 +20,18 @@ export async function runSeeds({ from, count, onVerdict }: SeedRun): Promise<See
   let next = from;
   let done = 0;
   const work = async (): Promise<void> => {
-    let worker = new Worker(script);
+    let thread = new SeedThread(script);
     while (next < from + count) {
-      const verdict = await judge(worker, next++, PATIENCE);
+      const verdict = await judge(thread, next++, PATIENCE);
       done += 1;
       if (verdict.violations.length > 0) failed.push(verdict);
       onVerdict?.(verdict, done);
       if (verdict.faults !== undefined) continue;
       // Whoever threw has ended, and whoever hangs has to.
-      await worker.terminate();
-      worker = new Worker(script);
+      await thread.end();
+      thread = new SeedThread(script);
     }
-    await worker.terminate();
+    await thread.end();
   };
   const workers = Math.min(availableParallelism(), count);
   await Promise.all(Array.from({ length: workers }, work));
@@ -39,18 +39,22 @@ export async function runSeeds({ from, count, onVerdict }: SeedRun): Promise<See
 }
 
 /** A seed that throws or never ends has a verdict, too. */
-export async function judge(worker: Worker, seed: number, patience: number): Promise<SeedVerdict> {
-  let timer: NodeJS.Timeout | undefined;
-  const verdict = await new Promise<SeedVerdict>((resolve) => {
-    const fail = (text: string): void =>
-      resolve({ seed, violations: [{ time: 0, rule: 'each seed comes to its end', text }] });
-    worker.once('message', resolve);
-    worker.once('error', (error) => fail(String(error)));
-    timer = setTimeout(() => fail(`not within ${patience / 1_000} s`), patience);
-    worker.postMessage(seed);
+export async function judge(
+  thread: SeedThread,
+  seed: number,
+  patience: number,
+): Promise<SeedVerdict> {
+  const fail = (text: string): SeedVerdict => ({
+    seed,
+    violations: [{ time: 0, rule: 'each seed comes to its end', text }],
   });
-  clearTimeout(timer);
-  worker.removeAllListeners('message');
-  worker.removeAllListeners('error');
-  return verdict;
+  const outcome = await thread.simulate(seed, patience);
+  switch (outcome.kind) {
+    case 'verdict':
+      return outcome.verdict;
+    case 'threw':
+      return fail(String(outcome.error));
+    case 'late':
+      return fail(`not within ${patience / 1_000} s`);
+  }
 }

@@ -16,6 +16,11 @@ const ROUNDING = 1e-3;
 
 const ITEMS = Array.from({ length: 16 }, (_, item) => item);
 
+export type ProcessOptions = Omit<CoordinatorOptions, 'instance'> & {
+  readonly sessionTimeout: number;
+  readonly weight: number;
+};
+
 /** How the application of a process behaves. */
 export interface Temper {
   /** How long a worker takes to end after its signal; Infinity: it never does. */
@@ -60,7 +65,7 @@ export class SimulatedProcess {
     readonly id: string,
     readonly machine: VirtualClock,
     private readonly random: SeededRandom,
-    private readonly options: Omit<CoordinatorOptions, 'instance'> & { sessionTimeout: number },
+    private readonly options: ProcessOptions,
     private readonly temper: Temper,
   ) {
     this.clock = new ProcessClock(machine);
@@ -70,7 +75,8 @@ export class SimulatedProcess {
       sessionTimeout: options.sessionTimeout,
       environment,
     });
-    const instance = { id, ip: '10.0.0.1', pid: 1, weight: 1, labels: { zone: zoneOf(id) } };
+    const { weight } = options;
+    const instance = { id, ip: '10.0.0.1', pid: 1, weight, labels: { zone: zoneOf(id) } };
     this.coordinator = new Coordinator(
       this.registry,
       { ...options, instance },
@@ -81,6 +87,10 @@ export class SimulatedProcess {
       for (const item of removed) this.#streamed.delete(item);
       for (const item of added) this.#streamed.add(item);
     });
+  }
+
+  get weight(): number {
+    return this.options.weight;
   }
 
   get isAlive(): boolean {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { Worker } from 'node:worker_threads';
-import { check, describeViolation } from './checker.js';
+import { check, describeViolation, MISTAKE } from './checker.js';
 import { judge, runSeeds } from './seed-runner.js';
+import { SeedThread } from './seed-thread.js';
 import { simulate } from './simulation.js';
 
 const SEEDS = 1_000;
@@ -27,9 +27,9 @@ describe('the simulation', () => {
 
 describe('a run of seeds', () => {
   const verdictOf = async (code: string, patience: number): Promise<unknown> => {
-    const worker = new Worker(code, { eval: true });
-    const verdict = await judge(worker, 4711, patience);
-    await worker.terminate();
+    const thread = new SeedThread(code, { eval: true });
+    const verdict = await judge(thread, 4711, patience);
+    await thread.end();
     return verdict;
   };
   const failure = (text: string) => ({
@@ -225,6 +225,13 @@ describe('the checker', () => {
     expect(rules({ kind: 'released', time: 1, who: 'a', item: 0, token: 1n })).toEqual([
       'hooks run in order and in pairs',
     ]);
+  });
+
+  it('finds a mistake of the code that was caught and logged', () => {
+    const note = (text: string) => ({ kind: 'note', time: 1, text }) as const;
+    expect(rules(note('i0.1: ReferenceError: x is not defined'))).toEqual([MISTAKE]);
+    expect(rules(note('i0.1: TypeError: x is not a function'))).toEqual([MISTAKE]);
+    expect(rules(note('i0.1: Error: as drawn'))).toEqual([]);
   });
 
   it('finds a stale write that was accepted, and a group that is stuck', () => {

@@ -1,11 +1,10 @@
-import { type PlanQuestion, type Prediction, ShardingAdmin } from '../../lib/admin/index.js';
-import type { CoordinatorOptions } from '../../lib/coordinator/coordinator.types.js';
+import { ShardingAdmin } from '../../lib/admin/index.js';
 import {
   decodeConfig,
   encodeConfig,
   type GroupConfig,
-  moveLimit,
 } from '../../lib/coordinator/group-config.js';
+import { Observer } from '../../lib/coordinator/observer.js';
 import type { Timer } from '../../lib/registry/environment.js';
 import { MemoryCluster, type MemoryRegistry } from '../../lib/registry/memory/index.js';
 import { ANY_VERSION } from '../../lib/registry/registry.js';
@@ -13,21 +12,15 @@ import { sequenceOf } from '../../lib/registry/sure-writes.js';
 import { SeededRandom } from '../kit/seeded-random.js';
 import { type VirtualClock, VirtualTime } from '../kit/virtual-clock.js';
 import { check, type Violation } from './checker.js';
+import { type Draw, drawCluster, temperOf, weightOf } from './draw.js';
+import { type Calm, Exercises } from './exercises.js';
 import { drawSchedule, type Fault } from './faults.js';
 import { FreedItems } from './freed-items.js';
 import type { Event, Happening } from './history.js';
-import {
-  countHolders,
-  drawSettings,
-  isPlain,
-  isShutOut,
-  PLAIN,
-  restProblem,
-  type Seen,
-  type Settings,
-  zoneOf,
-} from './operators.js';
-import { SimulatedProcess, type Temper, type World } from './simulated-process.js';
+import { drawSettings, PLAIN, type Settings } from './operators.js';
+import { type Picture, problemIn } from './picture.js';
+import { moody, MOODY } from './moody-strategy.js';
+import { type ProcessOptions, SimulatedProcess, type World } from './simulated-process.js';
 
 export interface SimulationResult {
   readonly seed: number;
@@ -39,51 +32,9 @@ export interface SimulationResult {
   readonly moves: number;
 }
 
-/** What a seed draws before anything happens. */
-interface Draw {
-  readonly instances: number;
-  readonly servers: number;
-  readonly total: number | 'instances';
-  readonly sessionTimeout: number;
-  readonly drainTimeout: number;
-  readonly rebalanceDelay: number;
-  readonly latency: number;
-  readonly temper: 'quick' | 'slow' | 'bad';
-  readonly rejoin: { readonly window: number; readonly lends: boolean };
-  /** How the group is configured when all is calm. */
-  readonly calmSettings: Settings;
-}
-
-/** Something that is asked of a group in calm times. */
-interface Drill {
-  readonly name: string;
-  /** What the administrator is asked to foretell; left out: nothing. */
-  readonly question?: PlanQuestion;
-  readonly begin: () => unknown;
-  /** Who is not there any more in the end. */
-  readonly without?: SimulatedProcess;
-  /** How many items have to move, where that is known from elsewhere than from what was foretold. */
-  readonly moves?: number;
-  readonly atOnce?: number;
-  /** Nothing need happen, so that nobody need hear of it. */
-  readonly mayBeQuiet?: boolean;
-}
-
-const namesOf = (processes: readonly SimulatedProcess[]): string[] =>
-  processes.map(({ name }) => name);
-const seen = ({ id, coordinator: { items } }: SimulatedProcess): Seen => ({ id, items });
-
-/** Who will hold what, by what was foretold. */
-function foretold(before: readonly string[], { total, moved, unplaced }: Prediction): string[] {
-  const isOther = before.length !== total;
-  const owners = Array.from({ length: total }, (_, item) => (isOther ? '-' : before[item]!));
-  for (const { item, to } of moved) owners[item] = to;
-  for (const item of unplaced) owners[item] = '-';
-  return owners;
-}
-
 const NAMESPACE = 'group';
 const OPERATOR = 'operator';
+const OBSERVER = 'observer';
 const CONFIG = `/${NAMESPACE}/config`;
 
 /** Runs one seed: the same seed gives the same history on every machine. */
@@ -92,18 +43,19 @@ export async function simulate(seed: number, faults?: readonly Fault[]): Promise
   return simulation.run();
 }
 
-class Simulation implements World {
+class Simulation implements World, Calm {
   readonly cluster: MemoryCluster;
   readonly #time = new VirtualTime();
-  readonly #random: SeededRandom;
-  readonly #draw: Draw;
+  readonly random: SeededRandom;
+  readonly draw: Draw;
   readonly #schedule: readonly Fault[];
   readonly #processes: SimulatedProcess[] = [];
   readonly #history: Event[] = [];
   readonly #accepted = new Map<number, bigint>();
   readonly #machines = new Map<string, VirtualClock>();
   readonly #operator: MemoryRegistry;
-  readonly #admin: ShardingAdmin;
+  readonly admin: ShardingAdmin;
+  readonly #observer: Observer | undefined;
   readonly #god: VirtualClock;
   /** As it was last committed. */
   #config: GroupConfig;
@@ -113,23 +65,22 @@ class Simulation implements World {
   #launches = 0;
   /** What happens to a process after so many more of its writes, by its name. */
   readonly #awaited = new Map<string, { left: number; happen: (to: SimulatedProcess) => void }>();
-  #isStuck = false;
+  isStuck = false;
   /** Who has been told that a rebalance started, and not yet that it completed. */
   readonly #rebalancing = new Set<string>();
-  /** Who has not heard of the present exercise yet. */
-  #unheard = new Set<string>();
+  readonly #exercises = new Exercises(this);
 
   constructor(
     private readonly seed: number,
     faults: readonly Fault[] | undefined,
   ) {
-    this.#random = new SeededRandom(seed);
-    this.#draw = this.#drawCluster();
-    this.#config = { ...PLAIN, total: this.#draw.total };
-    const schedule = drawSchedule(this.#random, this.#draw);
+    this.random = new SeededRandom(seed);
+    this.draw = drawCluster(this.random);
+    this.#config = { ...PLAIN, total: this.draw.total };
+    const schedule = drawSchedule(this.random, this.draw);
     this.#schedule = faults ?? schedule;
     this.#god = this.#time.clock();
-    const { servers, sessionTimeout, latency } = this.#draw;
+    const { servers, sessionTimeout, latency } = this.draw;
     const network = new SeededRandom(seed + 1);
     this.cluster = new MemoryCluster({
       clock: this.#god,
@@ -145,11 +96,24 @@ class Simulation implements World {
       log: { debug() {}, log() {}, warn() {}, error() {} },
     };
     this.#operator = this.cluster.registry({ label: OPERATOR, environment });
-    this.#admin = new ShardingAdmin(this.#operator, NAMESPACE, environment);
+    this.admin = new ShardingAdmin(this.#operator, NAMESPACE, environment, { [MOODY]: moody });
+    if (this.draw.isObserved) {
+      const registry = this.cluster.registry({ label: OBSERVER, environment });
+      const instance = { id: OBSERVER, ip: '10.0.0.2', pid: 1, weight: 1, labels: {} };
+      const startup = { wait: false, timeout: 60_000 };
+      this.#observer = new Observer(
+        registry,
+        { namespace: NAMESPACE, instance, startup },
+        environment,
+      );
+    }
     const freedItems = new FreedItems(NAMESPACE);
     this.cluster.commits$.subscribe((commit) => {
       const { by, change } = commit;
       const freed = freedItems.regard(commit);
+      if (by === OBSERVER && 'path' in change) {
+        this.report({ kind: 'contradiction', who: OBSERVER, text: `writes ${change.path}` });
+      }
       // What somebody else writes into its registration is not its word.
       if (by !== undefined && by !== OPERATOR) {
         for (const item of freed) this.report({ kind: 'freed', who: by, ...item });
@@ -164,10 +128,11 @@ class Simulation implements World {
 
   async run(): Promise<SimulationResult> {
     void this.#operator.connect();
-    this.#note(JSON.stringify(this.#draw));
-    for (let index = 0; index < this.#draw.instances; index++) {
+    void this.#observer?.start();
+    this.#note(JSON.stringify(this.draw));
+    for (let index = 0; index < this.draw.instances; index++) {
       const id = `i${index}`;
-      this.#god.setTimer(() => this.#launch(id), this.#random.below(300));
+      this.#god.setTimer(() => this.launch(id), this.random.below(300));
     }
     for (const fault of this.#schedule) this.#god.setTimer(() => this.#apply(fault), fault.at);
     const end = Math.max(0, ...this.#schedule.map(({ at, duration = 0 }) => at + duration));
@@ -176,15 +141,7 @@ class Simulation implements World {
     const calm = this.#time.now;
     await this.#settle();
     const settledAfter = this.#time.now - calm;
-    if (!this.#isStuck) await this.#exerciseJoin();
-    if (!this.#isStuck) await this.#exerciseReshard();
-    // One more each, or the time would go into drills.
-    const more = [
-      () => this.#exerciseLeave(),
-      () => this.#exerciseTotal(),
-      () => this.#exercisePause(),
-    ];
-    if (!this.#isStuck) await more[this.seed % 6]?.();
+    await this.#exercises.run(this.seed);
     return {
       seed: this.seed,
       violations: check(this.#history),
@@ -201,7 +158,7 @@ class Simulation implements World {
     if (happening.kind === 'started') this.#rebalancing.add(happening.who);
     if (happening.kind === 'completed') {
       this.#rebalancing.delete(happening.who);
-      this.#unheard.delete(happening.who);
+      this.#exercises.heard(happening.who);
     }
     this.#history.push({ time: this.#time.now, ...happening });
   }
@@ -218,56 +175,35 @@ class Simulation implements World {
 
   // What happens
 
-  #drawCluster(): Draw {
-    const random = this.#random;
-    return {
-      instances: 2 + random.below(random.pick([3, 5, 11])),
-      servers: random.pick([1, 3, 3]),
-      total: random.pick([1, 3, 8, 8, 16, 'instances' as const]),
-      sessionTimeout: random.pick([1_000, 2_000, 4_000]),
-      drainTimeout: random.pick([200, 500, 2_000]),
-      rebalanceDelay: random.pick([0, 0, 300]),
-      latency: random.pick([1, 5, 20]),
-      temper: random.pick(['quick', 'quick', 'slow', 'bad'] as const),
-      rejoin: { window: random.pick([0, 0, 0, 1_500, 6_000]), lends: random.below(2) === 0 },
-      calmSettings: this.#drawCalm(),
-    };
-  }
-
-  /** Mostly nothing special; never a pause, in which nothing would come to rest. */
-  #drawCalm(): Settings {
-    if (this.#random.below(3) > 0) return PLAIN;
-    return { ...drawSettings(this.#random.fraction(), ['i0', 'i1', 'a', 'z']), paused: false };
-  }
-
   #launchLater(id: string, delay: number): void {
     this.#launches += 1;
     this.#god.setTimer(() => {
       this.#launches -= 1;
-      this.#launch(id);
+      this.launch(id);
     }, delay);
   }
 
-  #launch(id: string): SimulatedProcess {
-    const { sessionTimeout, drainTimeout, rebalanceDelay, rejoin } = this.#draw;
+  launch(id: string): SimulatedProcess {
+    const { sessionTimeout, drainTimeout, rebalanceDelay, rejoin, lease, waitsAtStart } = this.draw;
     const name = `${id}.${++this.#lives}`;
     const random = new SeededRandom(this.seed * 1_000 + this.#lives);
-    const options: Omit<CoordinatorOptions, 'instance'> & { sessionTimeout: number } = {
+    const options: ProcessOptions = {
       sessionTimeout,
+      weight: weightOf(id, this.draw),
       namespace: NAMESPACE,
-      total: this.#draw.total,
+      total: this.draw.total,
       strategy: undefined,
-      strategies: {},
+      strategies: { [MOODY]: moody },
       onConfigMismatch: 'keep',
-      lease: { duration: undefined, margin: undefined },
-      startup: { wait: false, timeout: 60_000 },
+      lease,
+      startup: { wait: waitsAtStart, timeout: 60_000 },
       drainTimeout,
       rebalanceDelay,
       rejoin,
-      seedView: this.#draw.total === 'instances',
+      seedView: this.draw.total === 'instances',
     };
     const machine = this.#machineOf(id);
-    const temper = this.#temper(random);
+    const temper = temperOf(this.draw, random);
     const process = new SimulatedProcess(this, name, id, machine, random, options, temper);
     this.#processes.push(process);
     this.#note(`${name} starts`);
@@ -281,8 +217,8 @@ class Simulation implements World {
     if (known) return known;
     // Whoever makes a plan anew after a deletion needs a clock that is not behind: the guarantee says so.
     const isTrue = this.#has('-plan');
-    const rate = isTrue ? 1 : 0.99 + this.#random.fraction() * 0.02;
-    const offset = isTrue ? 0 : this.#random.below(5_000);
+    const rate = isTrue ? 1 : 0.99 + this.random.fraction() * 0.02;
+    const offset = isTrue ? 0 : this.random.below(5_000);
     const machine = this.#time.clock({ rate, wall: Date.UTC(2024, 0) + this.#time.now + offset });
     this.#machines.set(id, machine);
     return machine;
@@ -290,25 +226,6 @@ class Simulation implements World {
 
   #has(kind: string): boolean {
     return this.#schedule.some((fault) => fault.kind.endsWith(kind));
-  }
-
-  #temper(random: SeededRandom): Temper {
-    const { temper, drainTimeout } = this.#draw;
-    if (temper === 'quick') {
-      return { drain: () => random.pick([0, 0, 5]), hook: () => 0, throws: () => false };
-    }
-    if (temper === 'slow') {
-      return {
-        drain: () => random.below(drainTimeout),
-        hook: () => random.below(drainTimeout / 4),
-        throws: () => false,
-      };
-    }
-    return {
-      drain: () => random.pick([0, drainTimeout / 2, drainTimeout * 2, Infinity]),
-      hook: () => random.pick([0, 0, drainTimeout * 2, Infinity]),
-      throws: () => random.below(4) === 0,
-    };
   }
 
   #committed(by: string | undefined): void {
@@ -319,7 +236,7 @@ class Simulation implements World {
     if (this.#killLeaderIn > 0) return;
     this.#note(`${leader.name} is killed right after a write`);
     leader.kill();
-    this.#launchLater(leader.id, 200 + this.#random.below(3_000));
+    this.#launchLater(leader.id, 200 + this.random.below(3_000));
   }
 
   /** Lets something happen to a process at once after so many more of its writes. */
@@ -349,10 +266,10 @@ class Simulation implements World {
     this.#note(`fault ${fault.kind} ${victim?.name ?? ''} ${fault.duration ?? ''}`);
     switch (fault.kind) {
       case 'join':
-        this.#launch(`j${this.#lives}`);
+        this.launch(`j${this.#lives}`);
         return;
       case 'join-losing-answer': {
-        const { name } = this.#launch(`j${this.#lives}`);
+        const { name } = this.launch(`j${this.#lives}`);
         this.#afterWrites(name, 1 + Math.floor(fault.choice * 6), ({ registry }) =>
           registry.link.loseNextAnswer(),
         );
@@ -364,6 +281,11 @@ class Simulation implements World {
       }
       case 'leave':
         return running.length > 1 ? victim?.stop() : undefined;
+      case 'leave-and-return':
+        victim?.stop();
+        if (victim)
+          this.#launchLater(victim.id, (fault.duration ?? 0) + this.draw.rejoin.window / 2);
+        return;
       case 'kill':
         victim?.kill();
         if (victim) this.#launchLater(victim.id, fault.duration ?? 0);
@@ -389,7 +311,7 @@ class Simulation implements World {
         });
       case 'delay':
         // Up to what a member has the patience for before it tries another server.
-        victim?.registry.link.delay((fault.choice * this.#draw.sessionTimeout) / 4);
+        victim?.registry.link.delay((fault.choice * this.draw.sessionTimeout) / 4);
         return later(() => victim?.registry.link.delay(0));
       case 'lose-answer':
         return victim?.registry.link.loseNextAnswer();
@@ -399,7 +321,7 @@ class Simulation implements World {
         victim?.registry.link.freeze('both');
         victim?.registry.link.expire();
         // Where clocks step, one does at the worst moment.
-        if (victim && this.#has('step-clocks')) this.#step(victim.machine, this.#random.fraction());
+        if (victim && this.#has('step-clocks')) this.#step(victim.machine, this.random.fraction());
         return later(() => {
           if (victim?.isRunning) victim.registry.link.thaw();
         });
@@ -417,7 +339,7 @@ class Simulation implements World {
       case 'step-clock':
         return victim && this.#step(victim.machine, fault.choice);
       case 'step-clocks':
-        for (const machine of this.#machines.values()) this.#step(machine, this.#random.fraction());
+        for (const machine of this.#machines.values()) this.#step(machine, this.random.fraction());
         return;
       case 'drain':
         victim?.drain();
@@ -426,11 +348,15 @@ class Simulation implements World {
         });
       case 'total':
         return void this.#changeTotal(fault.choice);
+      case 'total-mode':
+        return void this.setTotal(
+          this.#config.total === 'instances' ? 1 + Math.floor(fault.choice * 12) : 'instances',
+        );
       case 'total-amid-expiry':
         victim?.registry.link.expire();
         return void this.#changeTotal(fault.choice);
       case 'configure':
-        return void this.#configure(drawSettings(fault.choice, this.#knownIds));
+        return void this.configure(drawSettings(fault.choice, this.#knownIds));
       case 'configure-amid-kill': {
         // Whoever leads dies while it does what the operator wants.
         const leader = this.#leader();
@@ -440,7 +366,7 @@ class Simulation implements World {
             this.#launchLater(to.id, fault.duration ?? 0);
           });
         }
-        return void this.#configure(drawSettings(fault.choice, this.#knownIds));
+        return void this.configure(drawSettings(fault.choice, this.#knownIds));
       }
       case 'reshard':
         return victim?.reshard();
@@ -470,7 +396,7 @@ class Simulation implements World {
           void this.#operate((o) => o.delete(`/${NAMESPACE}/sharding`, ANY_VERSION));
         }
         const link = this.#leader()?.registry.link;
-        link?.delay((fault.choice * this.#draw.sessionTimeout) / 4);
+        link?.delay((fault.choice * this.draw.sessionTimeout) / 4);
         this.#deleteLatch((line) => line[0]);
         // The next one has just taken office when it loses it again.
         this.#god.setTimer(() => this.#deleteLatch((line) => line[0]), 20 + fault.choice * 200);
@@ -494,12 +420,12 @@ class Simulation implements World {
   #forsake(victim: SimulatedProcess | undefined, later: (undo: () => void) => void): void {
     if (!victim) return;
     const { link } = victim.registry;
-    const delay = this.#draw.sessionTimeout * 0.23;
+    const delay = this.draw.sessionTimeout * 0.23;
     let freezing: Timer | undefined;
     link.delay(delay);
     this.#afterWrites(victim.name, 1, ({ id }) => {
       void this.#operate((o) => o.delete(`/${NAMESPACE}/instances/${id}`, ANY_VERSION));
-      freezing = this.#god.setTimer(() => link.freeze('both'), delay + this.#draw.latency);
+      freezing = this.#god.setTimer(() => link.freeze('both'), delay + this.draw.latency);
     });
     later(() => {
       this.#awaited.delete(victim.name);
@@ -519,12 +445,12 @@ class Simulation implements World {
   }
 
   async #changeTotal(choice: number): Promise<void> {
-    if (this.#draw.total === 'instances') return;
+    if (this.#config.total === 'instances') return;
     const total = 1 + Math.floor(choice * 12);
-    await this.#setTotal(total);
+    await this.setTotal(total);
   }
 
-  async #setTotal(total: number): Promise<void> {
+  async setTotal(total: GroupConfig['total']): Promise<void> {
     await this.#operate(async (operator) => {
       const { data, stat } = await operator.get(CONFIG);
       await operator.set(CONFIG, encodeConfig({ ...decodeConfig(data), total }), stat.version);
@@ -535,7 +461,7 @@ class Simulation implements World {
     return [...new Set(this.#processes.map(({ id }) => id)), 'i0'];
   }
 
-  async #configure(settings: Settings): Promise<void> {
+  async configure(settings: Settings): Promise<void> {
     await this.#operate((operator) => this.#setConfig(operator, settings));
   }
 
@@ -549,7 +475,7 @@ class Simulation implements World {
   async #concludeOperations(): Promise<void> {
     for (;;) {
       try {
-        await this.#setConfig(this.#operator, this.#draw.calmSettings);
+        await this.#setConfig(this.#operator, this.draw.calmSettings);
         break;
       } catch (error) {
         this.#note(`operator: ${(error as Error).message}`);
@@ -585,221 +511,59 @@ class Simulation implements World {
       process.registry.link.delay(0);
       if (process.isDrained) process.undrain();
     }
-    if (!this.#processes.some(({ isRunning }) => isRunning)) this.#launch('last');
+    if (!this.#processes.some(({ isRunning }) => isRunning)) this.launch('last');
     void this.#concludeOperations();
   }
 
   /** How long anything may take in calm times. */
-  get #bound(): number {
-    const { sessionTimeout, drainTimeout, rejoin } = this.#draw;
+  get bound(): number {
+    const { sessionTimeout, drainTimeout, rejoin } = this.draw;
     return 5 * (2 * sessionTimeout + 2 * drainTimeout + rejoin.window + 1_500) + 5_000;
   }
 
   /** After the faults everything comes right within a bound, and stays so. */
   async #settle(): Promise<void> {
-    const deadline = this.#time.now + this.#bound;
+    const deadline = this.#time.now + this.bound;
     try {
       // What looks right may have a late consequence of the faults still to come.
       do {
         const left = deadline - this.#time.now;
-        await this.#time.runUntil(() => this.#problem() === undefined, left);
+        await this.#time.runUntil(() => this.problem() === undefined, left);
         this.askAll();
-        await this.#time.advance(this.#draw.sessionTimeout * 2);
-      } while (this.#problem() !== undefined);
+        await this.#time.advance(this.draw.sessionTimeout * 2);
+      } while (this.problem() !== undefined);
     } catch {
-      this.#getStuck(`after ${this.#bound} ms: ${this.#problem()}`);
+      this.getStuck(`after ${this.bound} ms: ${this.problem()}`);
     }
   }
 
-  #getStuck(text: string): void {
-    this.#isStuck = true;
+  runUntil(isSo: () => boolean): Promise<void> {
+    return this.#time.runUntil(isSo, this.bound);
+  }
+
+  getStuck(text: string): void {
+    this.isStuck = true;
     this.report({ kind: 'stuck', text });
-  }
-
-  /** One more in calm times takes its share, and nothing but that moves. */
-  async #exerciseJoin(): Promise<void> {
-    // The order of the ids must not matter.
-    const id = this.#random.pick(['a', 'z']);
-    const { total } = this.#config;
-    const count = this.#alive.length + 1;
-    // A total that follows the instances changes with them, so that all begins anew.
-    const moves = total === 'instances' ? count : Math.floor(total / count);
-    const atOnce = total === 'instances' ? Infinity : moveLimit(this.#config, total);
-    await this.#exercise({
-      name: 'a join',
-      question: { join: [{ id, labels: { zone: zoneOf(id) } }] },
-      begin: () => this.#launch(id),
-      ...(isPlain(this.#config) ? { moves } : {}),
-      atOnce,
-    });
-  }
-
-  /** Who asks for a reshard where all is well gets one, in which nothing moves. */
-  async #exerciseReshard(): Promise<void> {
-    await this.#exercise({
-      name: 'a reshard',
-      question: {},
-      begin: () => this.#processes.find(({ isRunning }) => isRunning)?.reshard(),
-      moves: 0,
-    });
-  }
-
-  /** Who leaves in good order hands over what it has, and nothing but that moves. */
-  async #exerciseLeave(): Promise<void> {
-    const { total } = this.#config;
-    const leaver = this.#random.pick(this.#processes.filter(({ isRunning }) => isRunning));
-    if (this.#alive.length < 2) return;
-    const moves = total === 'instances' ? this.#alive.length - 1 : leaver.coordinator.items.length;
-    await this.#exercise({
-      name: 'a leave',
-      question: { leave: [leaver.id] },
-      begin: () => leaver.stop(),
-      without: leaver,
-      ...(isPlain(this.#config) ? { moves } : {}),
-    });
-  }
-
-  async #exerciseTotal(): Promise<void> {
-    if (this.#config.total === 'instances') return;
-    const total = this.#config.total + 1 + this.#random.below(5);
-    await this.#exercise({
-      name: 'another total',
-      question: { total },
-      begin: () => void this.#setTotal(total),
-    });
-  }
-
-  /** Who joins a paused group gets nothing; when it goes on, the rest is planned at once. */
-  async #exercisePause(): Promise<void> {
-    const { total, ...settings } = this.#config;
-    if (total === 'instances') return;
-    await this.#obey(this.#configure({ ...settings, paused: true }));
-    await this.#exercise({
-      name: 'a join while paused',
-      begin: () => this.#launch('p'),
-      moves: 0,
-    });
-    if (this.#isStuck) return;
-    const moves = Math.floor(total / this.#alive.length);
-    await this.#exercise({
-      name: 'the end of a pause',
-      begin: () => void this.#configure(settings),
-      ...(isPlain({ ...this.#config, paused: false }) ? { moves } : {}),
-      mayBeQuiet: moves === 0 || !isPlain({ ...this.#config, paused: false }),
-    });
-  }
-
-  async #exercise(drill: Drill): Promise<void> {
-    const { name, question, begin, without, moves, atOnce, mayBeQuiet = false } = drill;
-    const prediction = question && (await this.#obey(this.#admin.plan(question)));
-    if (this.#isStuck) return;
-    const before = this.#owners;
-    begin();
-    const alive = this.#alive.filter((process) => process !== without);
-    const everyone = mayBeQuiet ? [] : alive.map(({ name: who }) => who);
-    const isCordoned = ({ id }: SimulatedProcess): boolean =>
-      this.#config.instances[id]?.cordoned === true;
-    this.report({
-      kind: 'exercise',
-      name,
-      everyone,
-      moves: moves ?? prediction?.moves,
-      ...(prediction ? { foretold: foretold(before, prediction) } : {}),
-      ...(atOnce === undefined ? {} : { atOnce }),
-      // A barrier takes everything from everybody, and gives it out anew.
-      idle:
-        this.#config.total === 'instances' || question?.total
-          ? []
-          : namesOf(alive.filter(isCordoned)),
-    });
-    this.#unheard = new Set(everyone);
-    try {
-      await this.#time.runUntil(
-        () => this.#unheard.size === 0 && !without?.isAlive && this.#problem() === undefined,
-        this.#bound,
-      );
-    } catch {
-      const problem = this.#problem();
-      if (problem !== undefined) return this.#getStuck(`after ${name}: ${problem}`);
-    }
-    this.askAll();
-    for (const process of this.#alive) process.compareAnswers();
-    this.report({
-      kind: 'exercised',
-      owners: this.#owners,
-      holders: this.#holders.map((holder) => holder?.name ?? '-'),
-    });
-  }
-
-  /** Lets time pass until an operator has the answer. */
-  async #obey<T>(answer: Promise<T>): Promise<T | undefined> {
-    let outcome: { readonly value: T } | { readonly error: unknown } | undefined;
-    answer.then(
-      (value) => (outcome = { value }),
-      (error: unknown) => (outcome = { error }),
-    );
-    try {
-      await this.#time.runUntil(() => outcome !== undefined, this.#bound);
-    } catch {
-      this.#getStuck('an operator gets no answer');
-    }
-    if (outcome && 'value' in outcome) return outcome.value;
-    this.#getStuck(`an operator is refused: ${String(outcome?.error)}`);
-    return undefined;
   }
 
   get #alive(): SimulatedProcess[] {
     return this.#processes.filter(({ isAlive }) => isAlive);
   }
 
-  /** Who holds what by its own word; `-` is nobody. */
-  get #owners(): string[] {
-    return this.#holders.map((holder) => holder?.id ?? '-');
-  }
-
-  get #holders(): (SimulatedProcess | undefined)[] {
-    const { total } = this.#config;
-    const alive = this.#alive;
-    const count =
-      total === 'instances'
-        ? countHolders(alive.map(seen), this.#config)
-        : Math.max(total, ...alive.map(({ coordinator }) => coordinator.total));
-    const holders = Array.from({ length: count }, (): SimulatedProcess | undefined => undefined);
-    for (const process of alive)
-      for (const item of process.coordinator.items) holders[item] = process;
-    return holders;
+  get picture(): Picture {
+    return {
+      alive: this.#alive,
+      config: this.#config,
+      observer: this.#observer,
+      rebalancing: this.#rebalancing,
+    };
   }
 
   /** What is not as it should be in quiet times. */
-  #problem(): string | undefined {
+  problem(): string | undefined {
     if (this.#launches > 0) return 'a process is still to come back';
     if (!this.#isOperatorDone) return 'the operator is not done';
-    const alive = this.#alive;
-    const unready = alive.find(
-      ({ id, coordinator }) =>
-        coordinator.status !== (isShutOut(id, this.#config) ? 'drained' : 'ready'),
-    );
-    if (unready) {
-      const { name, coordinator, registry } = unready;
-      return `${name} is ${coordinator.status}, its session ${registry.session.state} ${registry.session.id ?? ''}`;
-    }
-    const group = alive.map(seen);
-    const config = this.#config;
-    const total = config.total === 'instances' ? countHolders(group, config) : config.total;
-    const other = alive.find(({ coordinator }) => coordinator.total !== total);
-    if (other)
-      return `${other.name} works with a total of ${other.coordinator.total}, not ${total}`;
-    const problem = restProblem(group, config, total);
-    if (problem !== undefined) {
-      const held = alive.map(
-        ({ name, coordinator }) => `${name} has ${coordinator.items.join(' ')}`,
-      );
-      return `${problem}: ${held.join('; ')}`;
-    }
-    const untold = alive.find(({ name }) => this.#rebalancing.has(name));
-    if (untold) return `${untold.name} is not told that the rebalance completed`;
-    const leaders = alive.filter(({ coordinator }) => coordinator.isLeader).length;
-    return leaders === 1 ? undefined : `${leaders} leaders`;
+    return problemIn(this.picture);
   }
 
   #note(text: string): void {
