@@ -13,13 +13,15 @@ let world: MemoryWorld;
 let logged: string[];
 let registry: MemoryRegistry;
 let coordinator: Coordinator;
+let hooks: RecordingHooks;
 
 function make(change: Partial<CoordinatorOptions> = {}): void {
   logged = [];
   const environment = world.environment(logged);
   registry = world.cluster.registry({ environment });
   const options = coordinatorOptions(change);
-  coordinator = new Coordinator(registry, options, new RecordingHooks(), environment);
+  hooks = new RecordingHooks();
+  coordinator = new Coordinator(registry, options, hooks, environment);
 }
 
 beforeEach(() => {
@@ -171,5 +173,40 @@ describe('readiness', () => {
     await expect(readiness.whenReady()).rejects.toThrow('refused');
     for (status of ['ready', 'connecting'] as const) readiness.update();
     await expect(ended(readiness.whenReady({ timeout: 1_000 }))).rejects.toThrow(/Not ready/);
+  });
+});
+
+describe('an instance that leaves', () => {
+  it('does not take part again when its registration is deleted meanwhile', async () => {
+    const worker = hooks.hold('acquired 0');
+    await holding();
+    const stopped = coordinator.stop();
+    await world.remove('/group/instances/a');
+    // Longer than it takes to notice that.
+    await world.time.advance(900);
+    worker.resolve();
+    await ended(stopped);
+    await world.time.advance(10_000);
+    expect(hooks.events.filter((event) => event.startsWith('acquired'))).toHaveLength(4);
+    expect([coordinator.status, coordinator.items]).toEqual(['closed', []]);
+    expect(await world.read('/group/instances/a')).toBeUndefined();
+    // The session lives on, and nothing in it speaks for the instance.
+    expect(await world.read('/group/leases/a')).toBeUndefined();
+  });
+
+  it('waits for what still drains though its session is lost', async () => {
+    const worker = hooks.hold('acquired 0');
+    await holding();
+    // Lost, and no other session to be had.
+    registry.session$.subscribe(({ state }) => state === 'lost' && registry.link.cut());
+    registry.link.expire();
+    await world.time.runUntil(() => registry.session.state === 'connecting');
+    let isStopped = false;
+    const stopped = coordinator.stop().then(() => (isStopped = true));
+    await world.time.advance(500);
+    expect([isStopped, hooks.events.includes('released 0 lease-lost')]).toEqual([false, false]);
+    worker.resolve();
+    await ended(stopped);
+    expect(hooks.events).toContain('released 0 lease-lost');
   });
 });

@@ -228,14 +228,12 @@ export class Coordinator {
     this.#sessions?.unsubscribe();
     this.#retry?.cancel();
     const participation = this.#participation;
-    if (participation) {
-      const bound = options.drainTimeout + FAREWELL;
-      const left = participation.leave().catch((error: unknown) => {
-        environment.log.warn(`Leaving was not completed: ${(error as Error).message}`);
-      });
-      await endsWithin(environment.clock, left, bound);
-      await participation.end('shutdown');
-    }
+    await endsWithin(
+      environment.clock,
+      this.#leave(participation),
+      options.drainTimeout + FAREWELL,
+    );
+    await participation?.end('shutdown');
     config.close();
     this.#isClosed = true;
     this.#readiness.update();
@@ -243,6 +241,17 @@ export class Coordinator {
     leadership.complete();
     this.#owners.complete();
     this.#readiness.complete();
+  }
+
+  /** Also what an earlier registration left behind comes to its end, where the last one is gone already. */
+  async #leave(participation: Participation | undefined): Promise<void> {
+    const { environment, shards, leadership } = this.#parts;
+    try {
+      await participation?.leave();
+    } catch (error) {
+      environment.log.warn(`Leaving was not completed: ${(error as Error).message}`);
+    }
+    await Promise.all([shards.drained(), leadership.end()]);
   }
 
   /** Whether the shared configuration lets this instance hold nothing. */
@@ -269,6 +278,8 @@ export class Coordinator {
   }
 
   #takePart(session: Session & { readonly id: string }): void {
+    // Whoever is evicted while it leaves is out, as it wanted to be.
+    if (this.#stopped) return;
     this.#endParticipation('lease-lost');
     const known = { isDrained: this.#isDrained, highestEpoch: this.#highestEpoch };
     const participation = new Participation(this.#parts, session, known, {

@@ -155,11 +155,13 @@ export class Participation {
     await this.#follower.leave('shutdown');
     await this.#unnamed();
     this.#hasLeft = true;
+    const isEvicted = this.#ended.signal.aborted;
     await this.#resign(() => [
       this.#membership.unregister(this.#sessionTimeout),
       // The session may be others' too and live on: then the lease must not speak for us any more.
       this.#keeper.relinquish(),
     ]);
+    if (isEvicted) await this.#keeper.relinquish();
     this.#close();
     await this.#follower.close('shutdown');
   }

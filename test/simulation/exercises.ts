@@ -2,6 +2,7 @@ import type { PlanQuestion, Prediction, ShardingAdmin } from '../../lib/admin/in
 import { type GroupConfig, moveLimit } from '../../lib/coordinator/group-config.js';
 import type { SeededRandom } from '../kit/seeded-random.js';
 import { type Draw, weightOf } from './draw.js';
+import { MOODY } from './moody-strategy.js';
 import { isPlain, type Settings, withInstance, zoneOf } from './operators.js';
 import { type Group, holdersIn, ownersIn } from './picture.js';
 import type { SimulatedProcess, World } from './simulated-process.js';
@@ -210,7 +211,10 @@ export class Exercises {
 
   async #exercise(drill: Drill): Promise<void> {
     const { name, question, begin, without, moves, atOnce, mayBeQuiet = false } = drill;
-    const prediction = question && (await this.#obey(this.calm.admin.plan(question)));
+    // Whether a strategy has its moods in each step on the way, nobody can foretell.
+    const isForeseeable = this.#config.strategy !== MOODY;
+    const prediction =
+      isForeseeable && question ? await this.#obey(this.calm.admin.plan(question)) : undefined;
     if (this.calm.isStuck) return;
     const before = ownersIn(this.calm.picture);
     begin();

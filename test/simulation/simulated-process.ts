@@ -39,6 +39,8 @@ export interface World {
   askAll(): void;
   /** A write to the fenced resource. */
   write(who: string, item: number, token: bigint): void;
+  /** A process ended because it could not start. */
+  startFailed(id: string): void;
 }
 
 /** One process with the real coordinator, on a clock of its own. */
@@ -106,9 +108,12 @@ export class SimulatedProcess {
   }
 
   start(): void {
-    this.coordinator
-      .start()
-      .catch((error: unknown) => this.#note(`start failed: ${String(error)}`));
+    this.coordinator.start().catch((error: unknown) => {
+      this.#note(`start failed: ${String(error)}`);
+      if (this.#state !== 'running') return;
+      this.#state = 'stopping';
+      void this.#stop().then(() => this.world.startFailed(this.id));
+    });
   }
 
   /** Answers every question there is about what it holds, and whether it leads. */

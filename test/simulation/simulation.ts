@@ -173,6 +173,11 @@ class Simulation implements World, Calm {
     this.report({ kind: 'write', who, item, token, accepted });
   }
 
+  /** Whoever supervises processes starts another one. */
+  startFailed(id: string): void {
+    this.#launchLater(id, 500);
+  }
+
   // What happens
 
   #launchLater(id: string, delay: number): void {
