@@ -22,7 +22,7 @@ function snapshot(change: Partial<GroupSnapshot> = {}): GroupSnapshot {
     at,
     roundTrip: 2,
     config: { kind: 'config', config: newConfig(4, 'sticky'), version: 0 },
-    plan: { kind: 'plan', version: 0, plan: planOf('a1:5 a1:5 b1:5 b1:5', { office }) },
+    plan: { kind: 'plan', version: 0, node: '1', plan: planOf('a1:5 a1:5 b1:5 b1:5', { office }) },
     instances: [instance('a1'), instance('b1')],
     leases: [{ id: 'a', session: 's', mayHold: true }],
     candidates: [
@@ -49,7 +49,7 @@ describe('a diagnosis', () => {
     [
       'unreadable-plan',
       'error',
-      { plan: { kind: 'unreadable', version: 0, reason: 'broken', isNewer: false } },
+      { plan: { kind: 'unreadable', version: 0, node: '1', reason: 'broken', isNewer: false } },
     ],
     [
       'unreadable-config',
@@ -149,12 +149,14 @@ describe('a diagnosis', () => {
   it('has patience with a leader that waits, or has just written', () => {
     const plan = planOf('a1:5 a1:5!6 b1:5 b1:5', { settled: false });
     const office = { id: 'a', incarnation: 'a1', lease: 5_000, term: 1, owed: 0 };
-    const draining = snapshot({ plan: { kind: 'plan', version: 0, plan: { ...plan, office } } });
+    const draining = snapshot({
+      plan: { kind: 'plan', version: 0, node: '1', plan: { ...plan, office } },
+    });
     expect(hasWork(draining, book)).toBe(false);
     const asked = snapshot({ isAsked: true });
     const later = {
       ...asked,
-      plan: { kind: 'plan' as const, version: 0, plan: { ...plan, office, epoch: 9 } },
+      plan: { kind: 'plan' as const, version: 0, node: '1', plan: { ...plan, office, epoch: 9 } },
     };
     expect(diagnose(later, book, asked).map(({ code }) => code)).not.toContain('idle-leader');
   });

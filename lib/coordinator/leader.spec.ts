@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { StrategyInput } from '../interfaces/sharding-strategy.interface.js';
 import { coordinatorOptions } from '../../test/kit/coordinators.js';
 import { MemoryWorld, type WorldClient } from '../../test/kit/memory-world.js';
-import { member, planOf, wordsOf } from '../../test/kit/plans.js';
+import { member, planOf, putPlan, wordsOf } from '../../test/kit/plans.js';
 import { ConfigStore } from './config-store.js';
 import { encodeConfig, type GroupConfig, newConfig } from './group-config.js';
 import { decodeHistory, type HistoryEntry } from './history-entry.js';
@@ -78,10 +78,7 @@ class Fixture {
   }
 
   async write(plan: Plan): Promise<void> {
-    const operator = await this.world.operator();
-    const data = encodePlan(plan);
-    if (await operator.exists(keyspace.plan)) await operator.set(keyspace.plan, data, -1);
-    else await operator.create(keyspace.plan, data, { parents: true });
+    await putPlan(await this.world.operator(), keyspace.plan, plan);
     await this.world.time.settle();
   }
 
@@ -427,8 +424,8 @@ describe('a plan write', () => {
         const plan = await f.plan();
         const other = planOf('a1:5 c1:6 c1:6 c1:6', { office, members: ['b1'] });
         const epoch = plan.epoch + 1;
-        const theirs = encodePlan({ ...other, epoch, tokens: other.tokens.map(() => epoch) });
-        await (await f.world.operator()).set(keyspace.plan, theirs, -1);
+        const theirs = { ...other, epoch, tokens: other.tokens.map(() => epoch) };
+        await putPlan(await f.world.operator(), keyspace.plan, theirs);
       }
       return set(path, data, version, options);
     };

@@ -16,7 +16,7 @@ import { decodeMember, type MemberRecord } from './member-record.js';
 import { MembersWatch } from './members-watch.js';
 import type { Plan } from './plan.js';
 import { encodePlan, MAX_PLAN_BYTES } from './plan-codec.js';
-import type { PlanState, PlanStore } from './plan-store.js';
+import { addressed, type PlanState, type PlanStore } from './plan-store.js';
 import { type LeaderFacts, next, type Step } from './planner.js';
 import { rosterOf } from './roster.js';
 import { SeedView } from './seed-view.js';
@@ -167,10 +167,11 @@ export class Leader {
     };
     try {
       const { session } = this.options;
-      const stat = await this.registry.set(this.keyspace.plan, encodePlan(vacated), version, {
+      const written = addressed(vacated, state);
+      const stat = await this.registry.set(this.keyspace.plan, encodePlan(written), version, {
         session,
       });
-      this.plans.learn(vacated, stat);
+      this.plans.learn(written, stat);
     } catch (error) {
       this.environment.log.debug(`The office was not vacated: ${(error as Error).message}`);
     }
@@ -496,7 +497,8 @@ export class Leader {
   }
 
   /** True if the plan was written; false if somebody was quicker, which leads to another round. */
-  async #write(plan: Plan, state: PlanState): Promise<boolean> {
+  async #write(planned: Plan, state: PlanState): Promise<boolean> {
+    const plan = addressed(planned, state);
     const data = encodePlan(plan);
     if (!this.#fits(data)) return false;
     try {
@@ -508,6 +510,8 @@ export class Leader {
         const stat = await this.#writes.set(this.keyspace.plan, data, version, this.#pinned);
         this.plans.learn(plan, stat);
       }
+      // Written over a plan made anew after a deletion, it is none.
+      if (this.plans.plan === undefined) return false;
     } catch (error) {
       const code = registryErrorCode(error);
       if (code !== 'BAD_VERSION' && code !== 'NO_NODE' && code !== 'NODE_EXISTS') throw error;

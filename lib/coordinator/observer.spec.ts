@@ -3,7 +3,7 @@ import { throwError } from 'rxjs';
 import { Recording } from '../../test/conformance/recording.js';
 import { coordinatorOptions, RecordingHooks } from '../../test/kit/coordinators.js';
 import { MemoryWorld } from '../../test/kit/memory-world.js';
-import { planOf } from '../../test/kit/plans.js';
+import { planOf, putPlan } from '../../test/kit/plans.js';
 import type { MemoryRegistry } from '../registry/memory/index.js';
 import { NoAuthError } from '../registry/registry.errors.js';
 import { Coordinator } from './coordinator.js';
@@ -13,7 +13,6 @@ import {
   ShardingTimeoutError,
 } from './coordinator.errors.js';
 import { Observer } from './observer.js';
-import { encodePlan } from './plan-codec.js';
 
 const PLAN = '/group/sharding';
 
@@ -37,10 +36,7 @@ beforeEach(() => {
 
 /** Somebody writes a plan, in the words of `planOf`. */
 async function plan(words: string, change: Parameters<typeof planOf>[1] = {}): Promise<void> {
-  const operator = await world.operator();
-  const data = encodePlan(planOf(words, change));
-  if (await operator.exists(PLAN)) await operator.set(PLAN, data, -1);
-  else await operator.create(PLAN, data, { parents: true });
+  await putPlan(await world.operator(), PLAN, planOf(words, change));
   await world.time.settle();
 }
 

@@ -40,6 +40,7 @@ interface Head {
   readonly members: readonly MemberTuple[];
   /** Left out where nobody is away. */
   readonly away?: readonly AwayMember[];
+  readonly node?: string | undefined;
 }
 
 type MemberTuple = readonly [
@@ -88,9 +89,9 @@ export function decodePlan(document: Buffer): Plan {
 }
 
 function headOf(plan: Plan): Head {
-  const { epoch, nonce, office, total, nextTotal, settled, members, away } = plan;
+  const { epoch, nonce, office, total, nextTotal, settled, members, away, node } = plan;
   return {
-    ...{ epoch, nonce, office, total, nextTotal, settled },
+    ...{ epoch, nonce, office, total, nextTotal, settled, node },
     members: members.map(asTuple),
     ...(away.length === 0 ? {} : { away }),
   };
@@ -162,7 +163,8 @@ function parseHead(json: string): Head {
     isOffice(head.office) &&
     Array.isArray(head.members) &&
     head.members.every(isMember) &&
-    (head.away === undefined || (Array.isArray(head.away) && head.away.every(isAway)));
+    (head.away === undefined || (Array.isArray(head.away) && head.away.every(isAway))) &&
+    (head.node === undefined || typeof head.node === 'string');
   if (!isValid) {
     throw new UnreadablePlanError('its head lacks a field, or has one of the wrong type or range');
   }

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Recording } from '../../test/conformance/recording.js';
 import { MemoryWorld, type WorldClient } from '../../test/kit/memory-world.js';
-import { planOf } from '../../test/kit/plans.js';
+import { planOf, putPlan } from '../../test/kit/plans.js';
 import { memberIndex, shareOf } from './plan.js';
 import { encodePlan } from './plan-codec.js';
 import { NoAuthError } from '../registry/registry.errors.js';
-import { PlanStore } from './plan-store.js';
+import { addressed, PlanStore } from './plan-store.js';
 
 const PATH = '/group/sharding';
 
@@ -25,12 +25,8 @@ const open = async (): Promise<Recording<{ kind: string }>> => {
   return seen;
 };
 
-async function write(epoch: number): Promise<void> {
-  const operator = await world.operator();
-  const data = encodePlan(planOf('a1:2', { epoch }));
-  if (await operator.exists(PATH)) await operator.set(PATH, data, -1);
-  else await operator.create(PATH, data, { parents: true });
-}
+const write = async (epoch: number) =>
+  putPlan(await world.operator(), PATH, planOf('a1:2', { epoch }));
 
 describe('PlanStore', () => {
   it('knows nothing, then that there is none, then each plan', async () => {
@@ -60,9 +56,8 @@ describe('PlanStore', () => {
     await write(5);
     await open();
     client.registry.link.delay(100);
-    const plan = planOf('a1:5', { epoch: 6 });
-    const stat = await (await world.operator()).set(PATH, encodePlan(plan), 0);
-    store.learn(plan, stat);
+    const { plan, stat } = await write(6);
+    store.learn(plan, stat!);
     expect(store.state).toMatchObject({ kind: 'plan', plan, version: 1 });
     const seen = new Recording(store.state$);
     await world.time.advance(1_000);
@@ -72,12 +67,10 @@ describe('PlanStore', () => {
   it('does not go back for an answer that comes late', async () => {
     await write(5);
     await open();
-    const operator = await world.operator();
-    const old = planOf('a1:5', { epoch: 6 });
-    const stat = await operator.set(PATH, encodePlan(old), 0);
-    await operator.set(PATH, encodePlan(planOf('a1:5', { epoch: 7 })), 1);
+    const { plan, stat } = await write(6);
+    await write(7);
     await world.time.settle();
-    store.learn(old, stat);
+    store.learn(plan, stat!);
     expect(store.plan?.epoch).toBe(7);
   });
 
@@ -90,6 +83,27 @@ describe('PlanStore', () => {
     await world.time.settle();
     expect(seen.values.map(({ kind }) => kind)).toEqual(['unknown', 'plan', 'absent', 'plan']);
     expect(store.plan?.epoch).toBe(3);
+  });
+
+  it('takes what a former leader wrote over a plan made again for none', async () => {
+    await write(5);
+    await open();
+    const former = store.state;
+    await world.remove(PATH);
+    await write(6);
+    await world.time.settle();
+    const late = addressed(planOf('a1:2', { epoch: 7 }), former);
+    const stat = await (await world.operator()).set(PATH, encodePlan(late), 0);
+    store.learn(late, stat);
+    expect([store.plan, store.state]).toMatchObject([undefined, { kind: 'unreadable' }]);
+    const other = await world.client();
+    const seen = new PlanStore(other.registry, other.environment, PATH);
+    await world.time.settle();
+    expect(seen.state).toMatchObject({ kind: 'unreadable', isNewer: false, version: 1 });
+    // The next leader writes over it like over anything else that is no plan.
+    await write(8);
+    await world.time.settle();
+    expect([store.plan?.epoch, seen.plan?.epoch]).toEqual([8, 8]);
   });
 
   it('can be told to look again', async () => {

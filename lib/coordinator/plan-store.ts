@@ -11,11 +11,18 @@ export type PlanState =
   /** Not read yet. */
   | { readonly kind: 'unknown' }
   | { readonly kind: 'absent' }
-  | { readonly kind: 'plan'; readonly plan: Plan; readonly version: number }
+  | {
+      readonly kind: 'plan';
+      readonly plan: Plan;
+      readonly version: number;
+      /** The creation id of its node. */
+      readonly node: string;
+    }
   /** Something else stands there; `isNewer` if it is a plan of a later release. */
   | {
       readonly kind: 'unreadable';
       readonly version: number;
+      readonly node: string;
       readonly isNewer: boolean;
       readonly reason: string;
     };
@@ -57,7 +64,7 @@ export class PlanStore {
   learn(plan: Plan, stat: NodeStat): void {
     if (stat.modifiedId <= this.#modifiedId) return;
     this.#modifiedId = stat.modifiedId;
-    this.#state.next({ kind: 'plan', plan, version: stat.version });
+    this.#state.next(found(plan, stat));
   }
 
   /** Reads the node again, for whoever found its copy out of date. */
@@ -88,13 +95,34 @@ export class PlanStore {
   }
 }
 
+/** The plan as it is to be written over what was found: it says which node it is for. */
+export function addressed(plan: Plan, over: PlanState): Plan {
+  const node = over.kind === 'plan' || over.kind === 'unreadable' ? over.node : undefined;
+  return { ...plan, node };
+}
+
 export function readPlan(node: NodeSnapshot | undefined): PlanFinding {
   if (!node) return { kind: 'absent' };
-  const { version } = node.stat;
   try {
-    return { kind: 'plan', plan: decodePlan(node.data), version };
+    return found(decodePlan(node.data), node.stat);
   } catch (error) {
     if (!(error instanceof UnreadablePlanError)) throw error;
-    return { kind: 'unreadable', version, isNewer: error.isNewer, reason: error.message };
+    return unreadable(node.stat, error);
   }
+}
+
+function found(plan: Plan, stat: NodeStat): PlanFinding {
+  const node = String(stat.createdId);
+  const isInItsPlace = plan.node === undefined ? stat.version === 0 : plan.node === node;
+  if (isInItsPlace) return { kind: 'plan', plan, version: stat.version, node };
+  const reason =
+    'its node was deleted and made anew, and a former leader wrote over it what it had planned before';
+  return unreadable(stat, new UnreadablePlanError(reason));
+}
+
+function unreadable(
+  { version, createdId }: NodeStat,
+  { isNewer, message: reason }: UnreadablePlanError,
+): PlanFinding {
+  return { kind: 'unreadable', version, node: String(createdId), isNewer, reason };
 }

@@ -23,6 +23,12 @@ export interface Plan {
   readonly away: readonly AwayMember[];
   /** For each item the index in `away` of the one that it belongs to, or -1. */
   readonly homes: Int32Array;
+  /**
+   * The creation id of the node that it was written for; left out by the write that creates the node. A
+   * node that was deleted and made anew counts its versions anew, so that a former leader's write may
+   * succeed in the wrong one. What stands in another node than it was written for is no plan.
+   */
+  readonly node?: string | undefined;
 }
 
 /** A member is its registration: the same id back again is another incarnation, beside the old one. */

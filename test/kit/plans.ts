@@ -1,6 +1,9 @@
 import type { MemberRecord } from '../../lib/coordinator/member-record.js';
 import type { Plan, PlanMember } from '../../lib/coordinator/plan.js';
+import { encodePlan } from '../../lib/coordinator/plan-codec.js';
+import { addressed, readPlan } from '../../lib/coordinator/plan-store.js';
 import type { LeaderFacts } from '../../lib/coordinator/planner.js';
+import { ANY_VERSION, type NodeStat, type Registry } from '../../lib/registry/registry.js';
 import { sticky } from '../../lib/strategies/index.js';
 
 /** The registration `a2` is the second life of the instance `a`. */
@@ -54,6 +57,20 @@ export function planOf(
     tokens: Float64Array.from(numbers(2)),
     marks: Float64Array.from(numbers(3)),
   };
+}
+
+/** Writes a plan as a leader does, over whatever stands there; returns it as it was written. */
+export async function putPlan(
+  registry: Registry,
+  path: string,
+  plan: Plan,
+): Promise<{ readonly plan: Plan; readonly stat: NodeStat | undefined }> {
+  if (!(await registry.exists(path))) {
+    await registry.create(path, encodePlan(plan), { parents: true });
+    return { plan, stat: await registry.exists(path) };
+  }
+  const written = addressed(plan, readPlan(await registry.get(path)));
+  return { plan: written, stat: await registry.set(path, encodePlan(written), ANY_VERSION) };
 }
 
 /** The words of `planOf`, or undefined where there is no plan. */
