@@ -210,3 +210,29 @@ describe('an instance that leaves', () => {
     expect(hooks.events).toContain('released 0 lease-lost');
   });
 });
+
+describe('an instance that goes on after a drain', () => {
+  it('registers anew where its registration was deleted before anybody read it', async () => {
+    const environment = world.environment();
+    const first = new Coordinator(
+      world.cluster.registry({ environment }),
+      coordinatorOptions({ instance: { ...coordinatorOptions().instance, id: 'b' } }),
+      new RecordingHooks(),
+      environment,
+    );
+    await ended(first.start());
+    await ended(coordinator.start());
+    await ended(coordinator.drain());
+    await world.time.runUntil(() => first.items.length === 4);
+    const operator = await world.operator();
+    const path = '/group/instances/a';
+    const resumed = world.cluster.commits$.subscribe(({ change }) => {
+      if (change.kind !== 'set' || change.path !== path) return;
+      resumed.unsubscribe();
+      void operator.delete(path, -1);
+    });
+    await ended(coordinator.resume());
+    await world.time.runUntil(() => coordinator.items.length === 2, 30_000);
+    expect(await registration()).toMatchObject({ leaving: false });
+  });
+});

@@ -147,6 +147,8 @@ export class Participation {
 
   async resume(): Promise<void> {
     await this.#follower.resume();
+    // While it wanted nothing it did not matter whether its registration was still there.
+    this.#lookOut();
   }
 
   /** Leaves in good order: nobody has to wait for anything afterwards. */

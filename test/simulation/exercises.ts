@@ -3,7 +3,7 @@ import { type GroupConfig, moveLimit } from '../../lib/coordinator/group-config.
 import type { SeededRandom } from '../kit/seeded-random.js';
 import { type Draw, weightOf } from './draw.js';
 import { MOODY } from './moody-strategy.js';
-import { isPlain, type Settings, withInstance, zoneOf } from './operators.js';
+import { isPlain, PLAIN, type Settings, withInstance, zoneOf } from './operators.js';
 import { type Group, holdersIn, ownersIn } from './picture.js';
 import type { SimulatedProcess, World } from './simulated-process.js';
 
@@ -32,6 +32,8 @@ interface Drill {
   /** What the administrator is asked to foretell; left out: nothing. */
   readonly question?: PlanQuestion;
   readonly begin: () => unknown;
+  /** Whether the group can know of it. @default at once */
+  readonly isBegun?: () => boolean;
   /** Who is not there any more in the end. */
   readonly without?: SimulatedProcess;
   /** How many items have to move, where that is known from elsewhere than from what was foretold. */
@@ -132,6 +134,7 @@ export class Exercises {
       name: 'another total',
       question: { total },
       begin: () => void this.calm.setTotal(total),
+      isBegun: () => this.#config.total === total,
       // There may be just as many instances.
       mayBeQuiet: true,
     });
@@ -211,11 +214,17 @@ export class Exercises {
 
   async #exercise(drill: Drill): Promise<void> {
     const { name, question, begin, without, moves, atOnce, mayBeQuiet = false } = drill;
+    const { isBegun = () => true } = drill;
     // Whether a strategy has its moods in each step on the way, nobody can foretell.
     const isForeseeable = this.#config.strategy !== MOODY;
     const prediction =
       isForeseeable && question ? await this.#obey(this.calm.admin.plan(question)) : undefined;
     if (this.calm.isStuck) return;
+    // While the group waits for who left, most strategies move more than they have to in the end.
+    const isDirect =
+      !question?.leave ||
+      this.calm.draw.rejoin.window === 0 ||
+      this.#config.strategy === PLAIN.strategy;
     const before = ownersIn(this.calm.picture);
     begin();
     const alive = this.#alive.filter((process) => process !== without);
@@ -227,7 +236,7 @@ export class Exercises {
       kind: 'exercise',
       name,
       everyone,
-      moves: moves ?? prediction?.moves,
+      moves: moves ?? (isDirect ? prediction?.moves : undefined),
       ...(prediction ? { foretold: foretold(before, prediction) } : {}),
       ...(atOnce === undefined ? {} : { atOnce }),
       // A barrier takes everything from everybody, and gives it out anew.
@@ -239,7 +248,11 @@ export class Exercises {
     this.#unheard = new Set(everyone);
     try {
       await this.calm.runUntil(
-        () => this.#unheard.size === 0 && !without?.isAlive && this.calm.problem() === undefined,
+        () =>
+          isBegun() &&
+          this.#unheard.size === 0 &&
+          !without?.isAlive &&
+          this.calm.problem() === undefined,
       );
     } catch {
       const problem = this.calm.problem();

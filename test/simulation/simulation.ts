@@ -568,6 +568,8 @@ class Simulation implements World, Calm {
   problem(): string | undefined {
     if (this.#launches > 0) return 'a process is still to come back';
     if (!this.#isOperatorDone) return 'the operator is not done';
+    const leaving = this.#processes.find(({ isAlive, isRunning }) => isAlive && !isRunning);
+    if (leaving) return `${leaving.name} is still leaving`;
     return problemIn(this.picture);
   }
 
