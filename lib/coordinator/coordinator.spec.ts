@@ -236,3 +236,32 @@ describe('an instance that goes on after a drain', () => {
     expect(await registration()).toMatchObject({ leaving: false });
   });
 });
+
+describe('an instance under a plan of a later release', () => {
+  const PLAN = '/group/sharding';
+
+  beforeEach(async () => {
+    await holding();
+    const operator = await world.operator();
+    const { data } = await operator.get(PLAN);
+    data[3] = 9;
+    await operator.set(PLAN, data, -1);
+  });
+
+  it.each([
+    { name: 'at once', wait: 0 },
+    { name: 'later', wait: 2_000 },
+  ])('stands back, and leads again when there is other garbage $name', async ({ wait }) => {
+    await world.time.advance(wait);
+    await world.put(PLAN, 'garbage');
+    await world.time.runUntil(() => coordinator.items.length === 4, 30_000);
+    expect(coordinator.isLeader).toBe(true);
+  });
+
+  it('leads again when it is deleted', async () => {
+    await world.time.advance(2_000);
+    expect([coordinator.items, coordinator.isLeader]).toEqual([[], false]);
+    await world.remove(PLAN);
+    await world.time.runUntil(() => coordinator.items.length === 4, 30_000);
+  });
+});

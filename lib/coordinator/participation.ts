@@ -195,20 +195,16 @@ export class Participation {
   }
 
   #regard(state: PlanState): void {
-    switch (state.kind) {
-      case 'unknown':
-        return;
-      case 'plan':
-        if (!this.#election) this.#stand();
-        return this.#follower.apply(state.plan);
-      case 'unreadable':
-        this.parts.environment.log.error(state.reason);
-        // Whoever cannot read the plan must not replace it.
-        if (state.isNewer) void this.#resign();
-        return void this.#follower.loseThePlan();
-      case 'absent':
-        return void this.#follower.loseThePlan();
+    if (state.kind === 'unknown') return;
+    // Also whoever resigned under a plan of a later release, when that is gone.
+    if (!this.#election) this.#stand();
+    if (state.kind === 'plan') return this.#follower.apply(state.plan);
+    if (state.kind === 'unreadable') {
+      this.parts.environment.log.error(state.reason);
+      // Whoever cannot read the plan must not replace it.
+      if (state.isNewer) void this.#standBack();
     }
+    void this.#follower.loseThePlan();
   }
 
   #applied(): void {
@@ -315,7 +311,11 @@ export class Participation {
 
   /** Leads no more, gives the latch back and stands in line again. */
   async #stopLeading(): Promise<void> {
-    if (!this.#leader) return;
+    if (this.#leader) await this.#standBack();
+  }
+
+  /** Leaves the line, and enters it anew where that makes sense by now. */
+  async #standBack(): Promise<void> {
     await this.#resign();
     if (!this.#election) this.#stand();
   }
