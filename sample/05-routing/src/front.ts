@@ -14,7 +14,7 @@ import { filter, firstValueFrom, map, of, timeout } from 'rxjs';
 import { EPOCH_HEADER, NAMESPACE, REGISTRY } from './settings.js';
 
 /** How long a request waits for an answer, and how long for another owner. */
-const PATIENCE = 2_000;
+const PATIENCE = 5_000;
 
 interface Answer {
   readonly status: number;

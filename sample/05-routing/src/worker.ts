@@ -4,7 +4,7 @@ import { EMPTY, filter, firstValueFrom, timeout } from 'rxjs';
 import { EPOCH_HEADER, HOST, NAMESPACE, REGISTRY, WORKER_PORT } from './settings.js';
 
 /** How long a request waits for a plan that we have not seen yet. */
-const PATIENCE = 500;
+const PATIENCE = 2_000;
 
 const ADDRESS = `http://${HOST}:${WORKER_PORT}`;
 
