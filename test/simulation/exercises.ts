@@ -3,7 +3,7 @@ import { type GroupConfig, moveLimit } from '../../lib/coordinator/group-config.
 import type { SeededRandom } from '../kit/seeded-random.js';
 import { type Draw, weightOf } from './draw.js';
 import { MOODY } from './moody-strategy.js';
-import { isPlain, PLAIN, type Settings, withInstance, zoneOf } from './operators.js';
+import { isPlain, type Settings, withInstance, zoneOf } from './operators.js';
 import { type Group, holdersIn, ownersIn } from './picture.js';
 import type { SimulatedProcess, World } from './simulated-process.js';
 
@@ -212,19 +212,22 @@ export class Exercises {
     return unmentioned.length > 1 ? this.calm.random.pick(unmentioned) : undefined;
   }
 
+  /** While the group waits for who left, the others even out what they have, unless it stays even. */
+  #moveMeanwhile(question: PlanQuestion | undefined): boolean {
+    const { rejoin, weights } = this.calm.draw;
+    const isWaitedFor = question?.leave !== undefined && rejoin.window > 0;
+    const staysEven = isPlain(this.#config) && weights.every((weight) => weight === 1);
+    return isWaitedFor && !staysEven;
+  }
+
   async #exercise(drill: Drill): Promise<void> {
     const { name, question, begin, without, moves, atOnce, mayBeQuiet = false } = drill;
     const { isBegun = () => true } = drill;
-    // Whether a strategy has its moods in each step on the way, nobody can foretell.
-    const isForeseeable = this.#config.strategy !== MOODY;
+    // What a strategy with moods does in each step on the way nobody can foretell.
+    const isForeseeable = this.#config.strategy !== MOODY && !this.#moveMeanwhile(question);
     const prediction =
       isForeseeable && question ? await this.#obey(this.calm.admin.plan(question)) : undefined;
     if (this.calm.isStuck) return;
-    // While the group waits for who left, most strategies move more than they have to in the end.
-    const isDirect =
-      !question?.leave ||
-      this.calm.draw.rejoin.window === 0 ||
-      this.#config.strategy === PLAIN.strategy;
     const before = ownersIn(this.calm.picture);
     begin();
     const alive = this.#alive.filter((process) => process !== without);
@@ -236,7 +239,7 @@ export class Exercises {
       kind: 'exercise',
       name,
       everyone,
-      moves: moves ?? (isDirect ? prediction?.moves : undefined),
+      moves: moves ?? prediction?.moves,
       ...(prediction ? { foretold: foretold(before, prediction) } : {}),
       ...(atOnce === undefined ? {} : { atOnce }),
       // A barrier takes everything from everybody, and gives it out anew.
