@@ -24,4 +24,6 @@ export default {
   // Most suites wait for sessions to end rather than for a core, so two at a time halve the time.
   maxWorkers: 2,
   testTimeout: 30_000,
+  // Nothing is left outside the checkout.
+  cacheDirectory: '<rootDir>/.cache/jest',
 };

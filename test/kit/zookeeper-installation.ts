@@ -62,7 +62,7 @@ type Jars = Pick<ZooKeeperInstallation, 'version' | 'classPath' | 'source'>;
 async function findJava(env: NodeJS.ProcessEnv): Promise<string> {
   const home = env['JAVA_HOME'];
   const java = home ? join(home, 'bin', 'java') : 'java';
-  await run(java, ['-version']).catch((error: Error) => {
+  await run(java, ['-XX:-UsePerfData', '-version']).catch((error: Error) => {
     throw new Error(
       `ZooKeeper's private servers need Java, but \`${java} -version\` failed: install a Java ` +
         `runtime (8 or later), or set JAVA_HOME to one. ${error.message}`,
