@@ -265,3 +265,15 @@ describe('an instance under a plan of a later release', () => {
     await world.time.runUntil(() => coordinator.items.length === 4, 30_000);
   });
 });
+
+describe('an instance whose plan others watch on the same connection', () => {
+  it('stands in line once when it registers anew', async () => {
+    await holding();
+    registry.watch('/group/sharding').subscribe();
+    await world.time.settle();
+    await world.remove('/group/instances/a');
+    await world.time.runUntil(() => coordinator.items.length === 0, 30_000);
+    await world.time.runUntil(() => coordinator.items.length === 4, 30_000);
+    expect(await world.children('/group/leader/election/latch')).toHaveLength(1);
+  });
+});

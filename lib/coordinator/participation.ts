@@ -163,6 +163,7 @@ export class Participation {
       // The session may be others' too and live on: then the lease must not speak for us any more.
       this.#keeper.relinquish(),
     ]);
+    // Then resigning did not come to that.
     if (isEvicted) await this.#keeper.relinquish();
     this.#close();
     await this.#follower.close('shutdown');
@@ -197,7 +198,7 @@ export class Participation {
   #regard(state: PlanState): void {
     if (state.kind === 'unknown') return;
     // Also whoever resigned under a plan of a later release, when that is gone.
-    if (!this.#election) this.#stand();
+    this.#stand();
     if (state.kind === 'plan') return this.#follower.apply(state.plan);
     if (state.kind === 'unreadable') {
       this.parts.environment.log.error(state.reason);
@@ -237,9 +238,11 @@ export class Participation {
     return this.parts.leadership.isLeader && office.incarnation !== this.#membership.incarnation;
   }
 
+  /** Stands in line, unless it does so already or must not: a second place in it would lead for ever. */
   #stand(): void {
     const { registry, environment, keyspace, options } = this.parts;
-    if (this.#ended.signal.aborted || this.#hasLeft || !this.#couldPlan) return;
+    const isOut = this.#ended.signal.aborted || this.#hasLeft;
+    if (this.#election || isOut || !this.#couldPlan) return;
     const { incarnation } = this.#membership;
     const candidate = Buffer.from(JSON.stringify({ id: options.instance.id, incarnation }));
     const election = new Election(
@@ -317,7 +320,7 @@ export class Participation {
   /** Leaves the line, and enters it anew where that makes sense by now. */
   async #standBack(): Promise<void> {
     await this.#resign();
-    if (!this.#election) this.#stand();
+    this.#stand();
   }
 
   /** The word ends first, then the office is vacated, then the latch goes: so that none overlap. */
